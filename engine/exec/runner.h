@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "engine/model/forward.h"
+#include "engine/sched/batch_plan.h"
+#include "kernels/kernels.h"
+
+namespace quern::engine {
+
+struct RunnerOptions {
+    kernels::DType kvType = kernels::DType::kF16;
+    kernels::CompileOptions compile;
+};
+
+/// Runs batch plans on one model's program: flattens a plan, submits it, waits, hands out logits.
+/// Belongs to the engine thread once made.
+class Runner {
+public:
+    /// Builds and compiles the model. `backend` must outlive the runner; `source` only the call.
+    [[nodiscard]] static Result<std::unique_ptr<Runner>> create(kernels::Backend& backend,
+                                                                const ModelSource& source,
+                                                                const RunnerOptions& options);
+    virtual ~Runner() = default;
+
+    [[nodiscard]] virtual const kernels::KvLayout& kvLayout() const = 0;
+    [[nodiscard]] virtual std::span<const KvGroupSpec> groups() const = 0;
+    /// Allocates the cache; before the first run. blocks [groups].
+    [[nodiscard]] virtual Status allocateKv(std::span<const std::int64_t> blocks) = 0;
+    [[nodiscard]] virtual std::int64_t kvBytes() const = 0;
+    [[nodiscard]] virtual kernels::Program& program() = 0;
+    [[nodiscard]] virtual std::int64_t vocabSize() const = 0;
+
+    /// Computes one step. The result [R, vocab] is valid until the next call and may be changed by
+    /// the caller (samplers work in place).
+    [[nodiscard]] virtual Result<std::span<float>> run(const BatchPlan& plan) = 0;
+};
+
+}  // namespace quern::engine

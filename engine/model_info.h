@@ -1,0 +1,81 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "kernels/kernels.h"
+#include "kernels/result.h"
+
+namespace quern::engine {
+
+struct TensorSummary {
+    std::string name;
+    kernels::DType type = kernels::DType::kF32;
+    std::vector<std::int64_t> shape;  // outermost first
+    std::int64_t bytes = 0;
+};
+
+/// What a model says of itself. Everything here comes from headers: nothing is loaded.
+struct ModelInfo {
+    std::filesystem::path path;
+    std::string name;          // what the file calls itself, or the file's stem
+    std::string format;        // "GGUF v3", "Hugging Face folder"
+    std::string architecture;  // "llama"
+    std::string quantization;  // the type most weight bytes are in: "Q4_1"
+    std::string license;
+    std::string tokenizer;  // description, or empty
+    bool isSupported = false;
+    std::string whyNot;  // when not supported
+    std::int64_t parameters = 0;
+    std::int64_t fileBytes = 0;
+    std::int64_t weightBytes = 0;
+    std::int64_t contextTokens = 0;  // what it was trained for
+    std::int64_t layers = 0;
+    std::int64_t hiddenSize = 0;
+    std::int64_t vocabSize = 0;
+    std::string chatTemplate;
+    std::vector<TensorSummary> tensors;
+    std::vector<std::pair<std::string, std::string>> metadata;  // key, value as text (cut if long)
+};
+
+/// Reads headers only. kCorrupt names the field; an unknown architecture is not an error here, it
+/// gives isSupported = false and why.
+[[nodiscard]] Result<ModelInfo> inspectModel(const std::filesystem::path& model);
+
+/// How a model is to be loaded.
+struct LoadOptions {
+    std::filesystem::path path;
+    std::string name;                // how requests call it; empty: the file's stem
+    std::int64_t contextTokens = 0;  // 0: the smaller of the model's and 8192
+    std::int64_t kvBytes = 0;        // 0: from free memory less a margin, at most 4 full contexts
+    kernels::DType kvType = kernels::DType::kF16;
+    kernels::ActivationType activations = kernels::ActivationType::kQ8;
+    std::int64_t maxRunning = 64;   // sequences in a step
+    std::int64_t stepTokens = 512;  // the token budget of a step
+    bool prefixCaching = true;
+};
+
+struct FitItem {
+    std::string name;  // "weights", "KV cache", "scratch", "tokenizer", "margin"
+    std::int64_t bytes = 0;
+};
+
+enum class Fit : std::uint8_t { kFits, kTight, kDoesNotFit };
+
+/// What loading will take, itemized, against what is free now.
+struct FitEstimate {
+    std::vector<FitItem> items;
+    std::int64_t totalBytes = 0;
+    std::int64_t freeBytes = 0;
+    std::int64_t contextTokens = 0;
+    std::int64_t kvTokens = 0;  // tokens the whole KV cache holds, over all sequences
+    Fit fit = Fit::kFits;
+    std::string advice;  // the lever that changes it, when it does not fit or is tight
+};
+[[nodiscard]] Result<FitEstimate> estimateFit(const ModelInfo& info, const LoadOptions& options,
+                                              std::int64_t freeBytes);
+
+}  // namespace quern::engine

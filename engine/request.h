@@ -1,0 +1,167 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "engine/text.h"
+
+namespace quern::engine {
+
+using RequestId = std::uint64_t;
+
+/// A call of a tool that a model made. `arguments` is JSON text as the model wrote it.
+struct ToolCall {
+    std::string id;
+    std::string name;
+    std::string arguments;
+};
+
+/// One message of a chat. Text parts stay apart: the template decides whether it iterates them.
+struct ChatMessage {
+    std::string role;
+    std::vector<std::string> textParts;
+    std::string reasoning;
+    std::vector<ToolCall> toolCalls;
+    std::string toolCallId;
+    std::string name;
+};
+
+/// A chat to be put through the model's template.
+struct ChatPrompt {
+    std::vector<ChatMessage> messages;
+    std::vector<std::string> tools;  // JSON text of each tool definition
+    std::string templateKwargs;      // JSON object text; empty: none
+    std::string chatTemplate;        // replaces the model's own; empty: the model's
+    bool addGenerationPrompt = true;
+    bool continueFinalMessage = false;  // contradicts addGenerationPrompt
+};
+
+/// Text taken as it is. Special tokens are parsed, BOS is added where the model wants it.
+struct TextPrompt {
+    std::string text;
+    bool addSpecial = true;
+    bool parseSpecial = true;
+};
+
+using TokenPrompt = std::vector<TokenId>;
+using Prompt = std::variant<ChatPrompt, TextPrompt, TokenPrompt>;
+
+/// How tokens are chosen. The defaults leave the distribution as it is. Ranges are checked by
+/// prepare(), whose error names the field.
+struct SamplingParams {
+    float temperature = 1.0F;  // 0: greedy
+    std::int32_t topK = 0;     // 0: all
+    float topP = 1.0F;
+    float minP = 0.0F;
+    float typicalP = 1.0F;
+    float repetitionPenalty = 1.0F;  // on prompt and output tokens (Keskar et al. 2019)
+    float frequencyPenalty = 0.0F;   // on output tokens, as OpenAI defines it
+    float presencePenalty = 0.0F;
+    std::int32_t repeatLastN = -1;  // tokens the repetition penalty looks at; −1: all
+    std::map<TokenId, float> logitBias;
+    std::vector<TokenId> allowedTokenIds;  // empty: all
+    /// Same seed, same tokens, whatever runs beside it. Absent: one is drawn and reported.
+    std::optional<std::uint64_t> seed;
+};
+
+/// When a reply ends, and what is shown of it.
+struct OutputParams {
+    std::optional<std::int32_t> maxTokens;  // absent: until the context is full
+    std::int32_t minTokens = 0;             // no end-of-generation token before
+    std::vector<std::string> stop;
+    std::vector<TokenId> stopTokenIds;
+    bool ignoreEos = false;
+    bool includeStopText = false;
+    bool skipSpecialTokens = true;
+    std::int32_t topLogprobs = -1;  // −1: none; 0: of the chosen token only; at most 20 others
+    bool promptLogprobs = false;    // of each prompt token (takes no prefix hits)
+    std::int32_t promptTopLogprobs = 0;
+};
+
+/// A request, of plain values, as a front door builds it.
+struct Request {
+    std::string model;  // name of a loaded model
+    Prompt prompt;
+    SamplingParams sampling;
+    OutputParams output;
+    std::int32_t choices = 1;   // n: replies to the same prompt, sharing its blocks
+    std::int32_t priority = 0;  // lower runs first, as in vLLM
+    std::string cacheSalt;      // keeps prefix hits among requests of equal salt
+    std::string clientId;       // shown in the monitor; no content
+    std::chrono::steady_clock::time_point arrival = std::chrono::steady_clock::now();
+    std::optional<std::chrono::steady_clock::time_point> deadline;
+};
+
+/// A request that has passed the template, the tokenizer and every check.
+struct PreparedRequest {
+    Request request;
+    std::vector<TokenId> promptIds;
+    std::string promptText;  // exactly what was tokenized; empty for token prompts
+    std::uint64_t seed = 0;
+    std::int32_t maxTokens = 0;  // resolved against the context
+    bool endsAtContext = false;  // maxTokens is what the context leaves, not what was asked
+};
+
+enum class FinishReason : std::uint8_t {
+    kStop,       // end-of-generation token, stop token or stop string
+    kLength,     // max tokens
+    kContext,    // the context is full
+    kCancelled,  // by the client or the user
+    kDeadline,
+    kError,
+};
+
+struct TokenLogprob {
+    TokenId token = 0;
+    float logprob = 0.0F;  // natural logarithm, of the unmodified distribution
+    std::string bytes;
+    std::vector<TokenLogprob> top;  // best first; no `top` of their own
+};
+
+/// What a finished choice cost.
+struct Usage {
+    std::int32_t promptTokens = 0;
+    std::int32_t cachedTokens = 0;  // of the prompt, served from the prefix cache
+    std::int32_t completionTokens = 0;
+    std::int32_t preemptions = 0;
+    double queueSeconds = 0;    // arrival → first scheduled
+    double prefillSeconds = 0;  // first scheduled → first token
+    double decodeSeconds = 0;   // first → last token
+    double ttftSeconds = 0;     // arrival → first token
+};
+
+struct FinishInfo {
+    FinishReason reason = FinishReason::kStop;
+    std::string stopReason;  // the stop string that matched, or the token's spelling; else empty
+    std::optional<TokenId> stopToken;
+    std::optional<Error> error;  // with kError
+    Usage usage;
+};
+
+/// A step's news of one choice of one request. Text never ends inside a UTF-8 sequence, and text
+/// that may be the start of a stop string is held until it is certain.
+struct TokenEvent {
+    RequestId request = 0;
+    std::int32_t choice = 0;
+    std::string text;
+    std::vector<TokenId> tokens;
+    std::vector<TokenLogprob> logprobs;        // one a token, when asked for
+    std::vector<TokenLogprob> promptLogprobs;  // once, on the first event; the first token has none
+    std::optional<std::int32_t> cachedTokens;  // once, when first scheduled
+    std::optional<FinishInfo> finish;          // exactly once a choice, on its last event
+};
+
+/// Where a request's events go. Called on the engine thread: it may only enqueue, never wait.
+class EventSink {
+public:
+    virtual ~EventSink() = default;
+    virtual void onEvent(TokenEvent event) = 0;
+};
+
+}  // namespace quern::engine

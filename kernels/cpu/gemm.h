@@ -1,0 +1,67 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "kernels/kernels.h"
+#include "kernels/result.h"
+#include "kernels/tensor.h"
+
+namespace quern::kernels::cpu {
+
+/// Rows of activations in int8, blocks of 32 columns. What every quantized weight type multiplies.
+/// Quantizing a row looks at that row alone. q is clamped to ±127; d = max|x| / 127 of the block.
+struct Q8Rows {
+    std::int64_t rows = 0;
+    std::int64_t cols = 0;          // a multiple of 32
+    std::int8_t* values = nullptr;  // [rows, cols]
+    float* scales = nullptr;        // [rows, cols / 32]: d
+    float* scaledSums = nullptr;    // [rows, cols / 32]: d · Σq
+    [[nodiscard]] static std::int64_t bytes(std::int64_t rows, std::int64_t cols);
+    /// Lays the arrays out in `memory` (64-byte aligned, at least bytes(rows, cols)).
+    [[nodiscard]] static Q8Rows place(std::byte* memory, std::int64_t rows, std::int64_t cols);
+};
+
+/// A weight matrix [outputs, inputs] repacked once for a tier: outputs interleaved in panels, so
+/// that a 32-bit lane is one output and no horizontal sum is needed. Owns its memory (2
+/// MiB-aligned, huge pages advised when large). Immutable; any thread.
+class PackedWeight {
+public:
+    virtual ~PackedWeight() = default;
+    [[nodiscard]] virtual std::int64_t outputs() const = 0;
+    [[nodiscard]] virtual std::int64_t inputs() const = 0;
+    [[nodiscard]] virtual std::int64_t bytes() const = 0;
+    /// True when multiply() takes Q8 rows; else multiplyF32().
+    [[nodiscard]] virtual bool takesQ8() const = 0;
+    /// Work ranges should start at multiples of this many outputs.
+    [[nodiscard]] virtual std::int64_t panelOutputs() const = 0;
+
+    /// out[r, o] for rows [0, in.rows) and outputs [begin, end); out has `stride` floats a row.
+    /// K-blocks are accumulated in ascending order with fused multiply-adds, the same for every
+    /// count of rows and every range: one output is bitwise the same in any tiling.
+    virtual void multiply(const Q8Rows& in, std::int64_t begin, std::int64_t end, float* out,
+                          std::int64_t stride) const = 0;
+    /// The same on float32 rows [rows, inputs()] with `inStride` floats a row.
+    virtual void multiplyF32(const float* in, std::int64_t rows, std::int64_t inStride,
+                             std::int64_t begin, std::int64_t end, float* out,
+                             std::int64_t stride) const = 0;
+    /// One row in float32 (embedding tables that are also the head are kept once, packed).
+    virtual void unpackRow(std::int64_t output, float* out) const = 0;
+};
+
+/// What a tier brings for matrices. One table a tier, filled once.
+struct GemmKernels {
+    /// Repacks. `activations` kQ8 with a type that is not quantized gives an F32 kernel.
+    /// kUnsupported names a type that has no kernel; kOutOfMemory the bytes that were wanted.
+    Result<std::unique_ptr<PackedWeight>> (*pack)(const TensorView& weight,
+                                                  ActivationType activations);
+    void (*quantizeRow)(const float* in, std::int64_t cols, std::int8_t* values, float* scales,
+                        float* scaledSums);
+};
+
+/// The tier's table; the processor must have the tier.
+[[nodiscard]] const GemmKernels& gemmKernels(CpuTier tier);
+
+}  // namespace quern::kernels::cpu

@@ -1,0 +1,163 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "kernels/tensor.h"
+
+namespace quern::kernels {
+
+/// The forward pass as data. An OpList names activations (values) and constants (weights) and lists
+/// fine-grained ops in order; counts of tokens and outputs are symbols. A backend compiles it once
+/// a model (see Backend::compile), fuses as it likes, and runs it many times with different counts.
+///
+/// Every value is a dense float32 matrix [rows, cols]: rows is one of the symbols below, cols is
+/// known. A value is written by one op; only ops marked "in place" may write it again.
+
+using ValueId = std::int32_t;
+using WeightId = std::int32_t;
+inline constexpr std::int32_t kNone = -1;
+
+enum class Rows : std::uint8_t {
+    kTokens,   // T: the tokens of this step, all sequences one after the other
+    kOutputs,  // R: the tokens whose logits (or hidden state) are wanted
+};
+
+struct Value {
+    std::string name;
+    Rows rows = Rows::kTokens;
+    std::int64_t cols = 0;
+};
+
+struct Weight {
+    std::string name;
+    DType type = DType::kF32;
+    std::int64_t rows = 1;  // output features; 1 for vectors
+    std::int64_t cols = 0;  // input features, contiguous
+};
+
+enum class NormKind : std::uint8_t { kRms, kLayer };
+enum class Activation : std::uint8_t { kSilu, kGelu, kGeluTanh, kRelu, kRelu2 };
+/// kHalves turns (x[i], x[i + d/2]), the Hugging Face and NeoX layout; kPairs turns
+/// (x[2i], x[2i+1]), the layout of llama GGUF files.
+enum class RopeLayout : std::uint8_t { kHalves, kPairs };
+
+/// out[t] = table[token[t]] * scale
+struct EmbedOp {
+    WeightId table = kNone;  // [vocab, cols]
+    ValueId out = kNone;
+    float scale = 1.0F;
+};
+
+/// Normalizes each group of `groupCols` columns of a row (0: the whole row). RMS:
+/// x / sqrt(mean(x²) + eps) * (weight + weightOffset); layer norm subtracts the mean first and adds
+/// bias. `weight` has groupCols elements, or all columns when the groups have weights of their own.
+struct NormOp {
+    ValueId in = kNone;
+    ValueId out = kNone;  // may equal `in`
+    NormKind kind = NormKind::kRms;
+    WeightId weight = kNone;
+    WeightId bias = kNone;
+    float eps = 1e-6F;
+    float weightOffset = 0.0F;
+    std::int64_t groupCols = 0;
+};
+
+/// out = in · weightᵀ (+ bias). in [rows, K], weight [N, K], out [rows, N].
+struct MatMulOp {
+    ValueId in = kNone;
+    WeightId weight = kNone;
+    WeightId bias = kNone;
+    ValueId out = kNone;
+};
+
+/// In place on [T, heads * headDim]: turns the first 2·len(freqs) columns of each head by
+/// position · freqs[i], then multiplies cos and sin by `magnitude` (YaRN). Su et al. 2021.
+struct RopeOp {
+    ValueId inOut = kNone;
+    std::int64_t headDim = 0;
+    WeightId freqs = kNone;  // F32 [rotaryDim / 2], radians a position
+    RopeLayout layout = RopeLayout::kHalves;
+    float magnitude = 1.0F;
+};
+
+/// Writes the keys and values of this step's tokens into the paged cache (see paged_kv.h).
+struct KvWriteOp {
+    ValueId key = kNone;    // [T, kvHeads * keyDim]
+    ValueId value = kNone;  // [T, kvHeads * valueDim]
+    std::int32_t kvLayer = 0;
+};
+
+/// Causal attention of each token over its sequence's cached keys, itself included (the KvWriteOp
+/// of the layer comes before). Spans of 256 keys from absolute multiples of 256, merged in order.
+struct AttentionOp {
+    ValueId query = kNone;  // [T, heads * keyDim]
+    ValueId out = kNone;    // [T, heads * valueDim]
+    std::int32_t kvLayer = 0;
+    std::int64_t heads = 0;
+    float scale = 1.0F;       // on the scores
+    std::int64_t window = 0;  // a token sees this many keys, itself included; 0: all
+    float softcap = 0.0F;     // cap · tanh(score / cap); 0: none
+    WeightId sinks = kNone;   // F32 [heads]: a logit that takes part in the softmax, with no value
+};
+
+/// out = a + b
+struct AddOp {
+    ValueId a = kNone;
+    ValueId b = kNone;
+    ValueId out = kNone;  // may equal a
+};
+
+/// out = in · factor
+struct ScaleOp {
+    ValueId in = kNone;
+    ValueId out = kNone;  // may equal in
+    float factor = 1.0F;
+};
+
+/// out = activation(in)
+struct ActivationOp {
+    ValueId in = kNone;
+    ValueId out = kNone;  // may equal in
+    Activation kind = Activation::kSilu;
+};
+
+/// out = activation(gate) · up
+struct GluOp {
+    ValueId gate = kNone;
+    ValueId up = kNone;
+    ValueId out = kNone;  // may equal gate
+    Activation kind = Activation::kSilu;
+};
+
+/// out = cap · tanh(in / cap)
+struct SoftcapOp {
+    ValueId in = kNone;
+    ValueId out = kNone;  // may equal in
+    float cap = 1.0F;
+};
+
+/// out[r] = in[outputRows[r]]: from all tokens to those whose results are wanted.
+struct GatherOutputsOp {
+    ValueId in = kNone;   // [T, cols]
+    ValueId out = kNone;  // [R, cols]
+};
+
+using OpVariant = std::variant<EmbedOp, NormOp, MatMulOp, RopeOp, KvWriteOp, AttentionOp, AddOp,
+                               ScaleOp, ActivationOp, GluOp, SoftcapOp, GatherOutputsOp>;
+
+struct Op {
+    std::string name;  // "layer 3 / attn.q": what the Kernels view and a trace show
+    OpVariant op;
+};
+
+struct OpList {
+    std::vector<Value> values;
+    std::vector<Weight> weights;
+    std::vector<Op> ops;
+    ValueId output = kNone;  // [R, cols]: logits, or hidden states of a model without a head
+};
+
+}  // namespace quern::kernels

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "kernels/tensor.h"
+
+namespace quern::kernels {
+
+/// Tokens in a block of every group.
+inline constexpr std::int32_t kBlockTokens = 16;
+/// Attention works in spans of this many keys, from absolute multiples of it.
+inline constexpr std::int32_t kSpanTokens = 256;
+
+/// The cache of one attention layer.
+struct KvLayer {
+    std::int32_t group = 0;  // which block tables serve it
+    std::int64_t kvHeads = 0;
+    std::int64_t keyDim = 0;
+    std::int64_t valueDim = 0;
+};
+
+/// What a model's cache looks like. A group is a set of layers that share block tables: layers that
+/// see everything are one, layers that see a window another. A block of a group holds 16 tokens of
+/// all its layers. The layout inside a block belongs to the backend.
+struct KvLayout {
+    std::vector<KvLayer> layers;  // indexed by kvLayer of the ops
+    std::int32_t groups = 1;
+    DType type = DType::kF16;  // kF16 or kF32 (kI8 later)
+};
+
+/// Bytes of one block of a group, over all its layers: 16 tokens · Σ kvHeads · (keyDim + valueDim)
+/// · size of the type. A backend may pad; KvCache::blockBytes says what it really takes.
+[[nodiscard]] std::int64_t kvBlockBytes(const KvLayout& layout, std::int32_t group);
+
+/// The block tables of one group in one step. Entry [s, i] is the physical block that holds tokens
+/// 16·i … 16·i+15 of sequence s; −1 where no block is held (behind a window) or needed.
+struct BlockTables {
+    std::span<const std::int32_t> blocks;  // [sequences, stride]
+    std::int64_t stride = 0;
+};
+
+}  // namespace quern::kernels
