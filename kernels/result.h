@@ -10,6 +10,7 @@ namespace quern {
 /// choose a status. Closed on purpose: the message says the rest.
 enum class ErrorCode {
     kInvalidArgument,  // the caller's value is wrong; it names the value and what is allowed
+    kContextLength,    // prompt and reply do not fit the model's context; names both numbers
     kNotFound,         // a file, a model, a conversation that is not there
     kCorrupt,          // a file that breaks its format; names the field
     kUnsupported,      // well formed, but nothing here can do it yet; names the nearest that is
@@ -28,6 +29,8 @@ struct Error {
     ErrorCode code = ErrorCode::kInternal;
     std::string message;
     std::string cause = {};
+    /// The wrong value's name as the endpoint spells it ("top_p"), where one value is to blame.
+    std::string field = {};
 };
 
 template <class T>
@@ -39,6 +42,13 @@ using Status = Result<void>;
                                                 std::string cause = {}) {
     return tl::unexpected<Error>(
         Error{.code = code, .message = std::move(message), .cause = std::move(cause)});
+}
+
+/// A value that is out of range or contradictory: `field` is its name as the endpoint spells it.
+[[nodiscard]] inline tl::unexpected<Error> failField(std::string field, std::string message,
+                                                     ErrorCode code = ErrorCode::kInvalidArgument) {
+    return tl::unexpected<Error>(
+        Error{.code = code, .message = std::move(message), .cause = {}, .field = std::move(field)});
 }
 
 /// Passes the error of another Result on.
