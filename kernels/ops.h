@@ -31,6 +31,8 @@ struct Value {
     std::int64_t cols = 0;
 };
 
+/// Matrices have any type a backend can multiply; vectors (norm weights, biases, rope frequencies,
+/// sinks) are F32.
 struct Weight {
     std::string name;
     DType type = DType::kF32;

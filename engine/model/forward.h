@@ -19,13 +19,17 @@ struct KvGroupSpec {
 struct ForwardPass {
     kernels::OpList ops;
     std::vector<kernels::TensorView> weights;  // data of ops.weights, borrowed from the source …
-    std::vector<std::vector<float>> owned;     // … or held here (rope frequencies)
+    std::vector<std::vector<float>> owned;     // … or held here (vectors, rope frequencies)
     kernels::KvLayout kv;                      // its type is set by the caller
     std::vector<KvGroupSpec> groups;           // [kv.groups]
 };
 
 /// Builds the pass of any ModelSpec. kCorrupt names a tensor that is missing or has another shape
 /// than the spec says, with both shapes. The source must outlive the use of `weights`.
-[[nodiscard]] Result<ForwardPass> buildForward(const ModelSpec& spec, const TensorSource& tensors);
+/// Vectors (norm weights, biases, sinks, rope tables) are F32 whatever the file holds. From the
+/// last layer's attention on only the rows of outputs are computed. `contextTokens`: the longest
+/// sequence that will be served, 0 for the model's own (see ropeTable).
+[[nodiscard]] Result<ForwardPass> buildForward(const ModelSpec& spec, const TensorSource& tensors,
+                                               std::int64_t contextTokens = 0);
 
 }  // namespace quern::engine

@@ -27,7 +27,10 @@ struct RopeSpec {
     std::optional<double> attentionFactor;  // magnitude, where the file fixes it
     std::optional<double> mscale;           // YaRN as DeepSeek has it
     std::optional<double> mscaleAllDim;
-    std::vector<double> factors;  // divisors a frequency: long-rope lists, rope_freqs.weight
+    /// Divisors a frequency: rope_freqs.weight of a GGUF, or long-rope's list for contexts up to
+    /// originalContext. Empty, or rotaryDim / 2 values.
+    std::vector<double> factors;
+    std::vector<double> longFactors;  // long-rope: for contexts beyond originalContext
 };
 
 struct NormSpec {
@@ -45,7 +48,7 @@ struct AttentionSpec {
     std::int64_t window = 0;  // 0: sees all
     float softcap = 0.0F;
     std::int32_t rope = kernels::kNone;  // index into ModelSpec::ropes; kNone: no positions
-    bool hasQkNorm = false;              // a norm on q and k, by head …
+    bool hasQkNorm = false;              // a norm on q and k before rope, by head …
     bool isQkNormWholeRow = false;       // … or over the whole row (OLMo 2)
     bool hasSinks = false;
 };
@@ -67,11 +70,25 @@ struct LayerSpec {
     MlpSpec mlp;
     BlockNorms attentionNorms;
     BlockNorms mlpNorms;
-    bool isParallel = false;  // attention and MLP read the same normed input and are added together
+    /// Attention and MLP both read the layer's input and are added to it together. The MLP has its
+    /// own norm where mlpNorms.hasPre (GPT-NeoX), else it reads attention's normed input (Phi).
+    bool isParallel = false;
 };
 
 /// An architecture as data: what the builder of the forward pass needs, and nothing of the file it
 /// came from. Grows by fields. Whether a bias exists is asked of the tensors.
+///
+/// Tensors it stands for, under canonical names (bias: the same stem with ".bias", where it exists;
+/// [rows, cols] as stored):
+///   token_embd.weight [vocab, hidden] · position_embd.weight [positions, hidden]
+///   output_norm.weight [hidden] · output.weight [vocab, hidden] unless the head is tied
+///   blk.N.attn_norm (attentionNorms.hasPre) · attn_q [heads·keyDim, hidden] · attn_k, attn_v
+///   · attn_q_norm, attn_k_norm: [keyDim], [heads, keyDim] or the whole row · attn_sinks [heads]
+///   · attn_output [hidden, heads·valueDim] · post_attention_norm (attentionNorms.hasPost)
+///   · ffn_norm (mlpNorms.hasPre) · ffn_gate (isGated), ffn_up [intermediate, hidden]
+///   · ffn_down [hidden, intermediate] · post_ffw_norm (mlpNorms.hasPost)
+/// A reader whose file names or fuses them otherwise maps them: parallel blocks with two norms have
+/// attention's under attn_norm and the MLP's under ffn_norm, whatever the file calls them.
 struct ModelSpec {
     std::string architecture;  // GGUF's name for it
     std::int64_t vocabSize = 0;
@@ -84,7 +101,9 @@ struct ModelSpec {
     float residualScale = 1.0F;
     float logitScale = 1.0F;  // logits are multiplied by it
     float logitSoftcap = 0.0F;
-    bool isHeadTied = false;  // the embedding table is the head
+    bool isHeadTied = false;            // the embedding table is the head
+    bool hasPositionEmbedding = false;  // a learned row a position is added to the embedding …
+    std::int64_t positionOffset = 0;    // … of row position + offset
 };
 
 }  // namespace quern::engine
