@@ -19,8 +19,8 @@ Status check(const RopeSpec& spec) {
         return refuse("rotary dimension " + std::to_string(spec.rotaryDim) +
                       " must be even and positive");
     }
-    if (!(spec.theta > 0) || !std::isfinite(spec.theta)) {
-        return refuse("theta " + std::to_string(spec.theta) + " must be positive and finite");
+    if (!(spec.theta > 1) || !std::isfinite(spec.theta)) {
+        return refuse("theta " + std::to_string(spec.theta) + " must be above 1 and finite");
     }
     const bool scales = spec.scaling != Scaling::kNone;
     if (scales && (!(spec.factor > 0) || !std::isfinite(spec.factor))) {
