@@ -1,0 +1,115 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kernels/result.h"
+
+namespace quern::app {
+
+class Database;
+
+using ConversationId = std::int64_t;
+using MessageId = std::int64_t;
+
+enum class MessageState : std::uint8_t {
+    kDone,
+    kStreaming,    // being written by a living process
+    kInterrupted,  // its writer died or was stopped; the text is what was shown
+    kFailed,       // an error; `error` says which
+};
+
+/// The figures under a reply. Zero where they are not known.
+struct ReplyStats {
+    std::int64_t promptTokens = 0;
+    std::int64_t cachedTokens = 0;
+    std::int64_t completionTokens = 0;
+    double ttftMs = 0;
+    double tokensPerSecond = 0;
+    std::string stopReason;  // "eos", "length", "stop: …", "cancelled"
+};
+
+struct Message {
+    MessageId id = 0;
+    MessageId parent = 0;  // 0: the first of its conversation
+    std::string role;      // "user", "assistant"
+    std::string text;
+    MessageState state = MessageState::kDone;
+    std::string error;
+    std::string model;  // that wrote it
+    std::int64_t createdMs = 0;
+    ReplyStats stats;
+    std::int32_t branch = 1;    // ‹2/3›: which of its siblings it is …
+    std::int32_t branches = 1;  // … of how many
+};
+
+struct ConversationSummary {
+    ConversationId id = 0;
+    std::string title;
+    std::int64_t updatedMs = 0;
+    bool isPinned = false;
+    std::string excerpt;  // where a search hit; plain text
+};
+
+struct Conversation {
+    ConversationId id = 0;
+    std::string title;
+    std::string model;
+    std::string systemPrompt;
+    std::string samplingJson;   // the conversation's own sampling; empty: the defaults
+    std::vector<Message> path;  // from the first message to the selected leaf
+};
+
+/// Conversations as trees of messages, in SQLite, shared by window and terminal. A reply is saved
+/// while it is written, so a killed process loses nothing that was saved. Internally locked; any
+/// thread but the GUI's (it waits for the disk). Errors: see Database::transact; kNotFound names
+/// the id.
+class ConversationStore {
+public:
+    [[nodiscard]] static Result<std::unique_ptr<ConversationStore>> open(
+        const std::filesystem::path& file);
+    ~ConversationStore();
+
+    [[nodiscard]] Result<ConversationId> create(std::string_view title, std::string_view model);
+    /// Newest first, pinned before all; `query` searches titles and texts (empty: all).
+    [[nodiscard]] Result<std::vector<ConversationSummary>> list(std::string_view query, int limit);
+    [[nodiscard]] Result<Conversation> load(ConversationId id);
+    [[nodiscard]] Status rename(ConversationId id, std::string_view title);
+    [[nodiscard]] Status setPinned(ConversationId id, bool isPinned);
+    [[nodiscard]] Status setModel(ConversationId id, std::string_view model);
+    [[nodiscard]] Status setSystemPrompt(ConversationId id, std::string_view text);
+    [[nodiscard]] Status setSampling(ConversationId id, std::string_view json);
+    /// Hides it; restore() brings it back until purge() forgets what was removed before `beforeMs`.
+    [[nodiscard]] Status remove(ConversationId id);
+    [[nodiscard]] Status restore(ConversationId id);
+    [[nodiscard]] Status purge(std::int64_t beforeMs);
+
+    /// Adds a finished message below `parent` (0: at the root) and selects it.
+    [[nodiscard]] Result<MessageId> append(ConversationId id, MessageId parent,
+                                           std::string_view role, std::string_view text);
+    /// Adds an empty reply below `parent`, owned by this process, and selects it.
+    [[nodiscard]] Result<MessageId> beginReply(ConversationId id, MessageId parent,
+                                               std::string_view model);
+    /// Saves the text so far. Call it a few times a second, not at each token.
+    [[nodiscard]] Status updateReply(MessageId id, std::string_view text);
+    [[nodiscard]] Status finishReply(MessageId id, std::string_view text, MessageState state,
+                                     const ReplyStats& stats, std::string_view error);
+    /// Selects the sibling `offset` places away (−1, +1) and the newest leaf below it.
+    [[nodiscard]] Status selectSibling(MessageId id, int offset);
+
+private:
+    ConversationStore(std::unique_ptr<Database> database, std::string owner);
+    [[nodiscard]] Status markInterrupted();
+
+    std::mutex m_mutex;
+    std::unique_ptr<Database> m_database;
+    std::string m_owner;  // this process: pid and start time
+};
+
+}  // namespace quern::app

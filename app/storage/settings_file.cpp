@@ -1,0 +1,137 @@
+#include "app/storage/settings_file.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+namespace quern::app {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::json;
+
+namespace {
+
+// Nested objects become dotted names; lists and nulls are not settings and are left out.
+void flatten(const Json& object, const std::string& prefix,
+             std::map<std::string, SettingValue, std::less<>>& out) {
+    for (const auto& [key, value] : object.items()) {
+        const std::string name = prefix.empty() ? key : prefix + "." + key;
+        if (value.is_object()) {
+            flatten(value, name, out);
+        } else if (value.is_boolean()) {
+            out[name] = value.get<bool>();
+        } else if (value.is_number_integer()) {
+            out[name] = value.get<std::int64_t>();
+        } else if (value.is_number()) {
+            out[name] = value.get<double>();
+        } else if (value.is_string()) {
+            out[name] = value.get<std::string>();
+        }
+    }
+}
+
+std::string systemError() {
+    return std::strerror(errno);
+}
+
+}  // namespace
+
+Status writeFileAtomically(const fs::path& file, std::string_view bytes) {
+    const fs::path temporary = file.string() + ".new";
+    const int descriptor =
+        ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    if (descriptor < 0) {
+        return fail(ErrorCode::kIo, "cannot write " + file.string(), systemError());
+    }
+    std::size_t written = 0;
+    std::string trouble;
+    while (written < bytes.size() && trouble.empty()) {
+        const ssize_t count = ::write(descriptor, bytes.data() + written, bytes.size() - written);
+        if (count >= 0) {
+            written += static_cast<std::size_t>(count);
+        } else if (errno != EINTR) {
+            trouble = systemError();
+        }
+    }
+    if (trouble.empty() && ::fsync(descriptor) != 0) {
+        trouble = systemError();
+    }
+    if (::close(descriptor) != 0 && trouble.empty()) {
+        trouble = systemError();
+    }
+    if (trouble.empty() && ::rename(temporary.c_str(), file.c_str()) != 0) {
+        trouble = systemError();
+    }
+    if (!trouble.empty()) {
+        ::unlink(temporary.c_str());
+        return fail(ErrorCode::kIo, "cannot write " + file.string(), trouble);
+    }
+    return {};
+}
+
+Result<std::unique_ptr<SettingsFile>> SettingsFile::open(fs::path file) {
+    std::unique_ptr<SettingsFile> settings(new SettingsFile(std::move(file)));
+    std::error_code ignored;
+    if (!fs::exists(settings->m_file, ignored)) {
+        return settings;
+    }
+    std::ifstream in(settings->m_file, std::ios::binary);
+    std::ostringstream text;
+    text << in.rdbuf();
+    if (!in) {
+        return fail(ErrorCode::kIo, "cannot read " + settings->m_file.string());
+    }
+    const Json parsed = Json::parse(text.str(), nullptr, false);
+    if (parsed.is_object()) {
+        flatten(parsed, "", settings->m_values);
+        return settings;
+    }
+    const fs::path kept = settings->m_file.string() + ".broken";
+    std::error_code error;
+    fs::rename(settings->m_file, kept, error);
+    if (error) {
+        return fail(ErrorCode::kIo, settings->m_file.string() + " is not JSON and cannot be moved",
+                    error.message());
+    }
+    settings->m_warning = "settings.json was not readable: it is kept as " + kept.string() +
+                          ", and the defaults hold";
+    return settings;
+}
+
+std::optional<SettingValue> SettingsFile::find(std::string_view name) const {
+    const std::lock_guard lock(m_mutex);
+    const auto found = m_values.find(name);
+    return found == m_values.end() ? std::nullopt : std::optional(found->second);
+}
+
+Status SettingsFile::set(std::string_view name, SettingValue value) {
+    const std::lock_guard lock(m_mutex);
+    m_values.insert_or_assign(std::string(name), std::move(value));
+    return save();
+}
+
+Status SettingsFile::remove(std::string_view name) {
+    const std::lock_guard lock(m_mutex);
+    if (const auto found = m_values.find(name); found != m_values.end()) {
+        m_values.erase(found);
+        return save();
+    }
+    return {};
+}
+
+Status SettingsFile::save() const {
+    Json json = Json::object();
+    for (const auto& [name, value] : m_values) {
+        std::visit([&, key = name](const auto& typed) { json[key] = typed; }, value);
+    }
+    // Names stay dotted in the file: one line a setting, easy to read and to diff.
+    return writeFileAtomically(m_file,
+                               json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+}
+
+}  // namespace quern::app

@@ -1,0 +1,65 @@
+#include "app/storage/settings_file.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "tests/support/golden.h"
+#include "tests/support/temp_folder.h"
+
+namespace quern::app {
+namespace {
+
+TEST(SettingsFile, KeepsValuesAcrossOpens) {
+    const test::TempFolder temp;
+    const auto file = temp.path() / "settings.json";
+    {
+        auto settings = SettingsFile::open(file);
+        ASSERT_TRUE(settings) << settings.error().message;
+        ASSERT_TRUE((*settings)->set("appearance.theme", std::string("dark")));
+        ASSERT_TRUE((*settings)->set("server.port", std::int64_t{11535}));
+        ASSERT_TRUE((*settings)->set("chat.temperature", 0.7));
+        ASSERT_TRUE((*settings)->set("server.on", true));
+        ASSERT_TRUE((*settings)->remove("server.on"));
+    }
+    auto settings = SettingsFile::open(file);
+    ASSERT_TRUE(settings);
+    EXPECT_EQ((*settings)->get<std::string>("appearance.theme", "light"), "dark");
+    EXPECT_EQ((*settings)->get<std::int64_t>("server.port", 0), 11535);
+    EXPECT_EQ((*settings)->get<double>("chat.temperature", 0.0), 0.7);
+    EXPECT_FALSE((*settings)->get<bool>("server.on", false));
+    // A value of another type is not this setting.
+    EXPECT_EQ((*settings)->get<bool>("server.port", true), true);
+}
+
+TEST(SettingsFile, ReadsNestedObjects) {
+    const test::TempFolder temp;
+    const auto file = temp.path() / "settings.json";
+    std::ofstream(file) << R"({"server": {"port": 1, "list": [1, 2]}})";
+    auto settings = SettingsFile::open(file);
+    ASSERT_TRUE(settings);
+    EXPECT_EQ((*settings)->get<std::int64_t>("server.port", 0), 1);
+}
+
+TEST(SettingsFile, KeepsABrokenFileBeside) {
+    const test::TempFolder temp;
+    const auto file = temp.path() / "settings.json";
+    std::ofstream(file) << "{\"half\": ";
+    auto settings = SettingsFile::open(file);
+    ASSERT_TRUE(settings) << settings.error().message;
+    EXPECT_NE((*settings)->warning().find("settings.json.broken"), std::string::npos);
+    EXPECT_EQ(test::readFile(temp.path() / "settings.json.broken"), "{\"half\": ");
+}
+
+TEST(SettingsFile, AnUnwritableFolderIsAnErrorAndTheOldFileStays) {
+    const test::TempFolder temp;
+    auto settings = SettingsFile::open(temp.path() / "gone" / "settings.json");
+    ASSERT_TRUE(settings);
+    const auto saved = (*settings)->set("a", true);
+    ASSERT_FALSE(saved);
+    EXPECT_EQ(saved.error().code, ErrorCode::kIo);
+    EXPECT_TRUE((*settings)->get<bool>("a", false)) << "the value holds in memory";
+}
+
+}  // namespace
+}  // namespace quern::app
