@@ -1,0 +1,79 @@
+#include "engine/exec/logprobs.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace quern::engine {
+
+namespace {
+
+constexpr float kNever = -std::numeric_limits<float>::infinity();
+
+bool isBetter(const TokenLogit& a, const TokenLogit& b) {
+    return a.logit != b.logit ? a.logit > b.logit : a.token < b.token;
+}
+
+}  // namespace
+
+double logSumExp(std::span<const float> logits) {
+    float most = kNever;
+    for (const float logit : logits) {
+        most = logit > most ? logit : most;
+    }
+    if (std::isinf(most)) {
+        return most;
+    }
+    double sum = 0;
+    for (const float logit : logits) {
+        if (logit > kNever) {
+            sum += std::exp(logit - most);
+        }
+    }
+    return static_cast<double>(most) + std::log(sum);
+}
+
+double logProbability(float logit, double logSum) {
+    if (std::isnan(logit) || std::isinf(logSum)) {
+        return logit > 0 && std::isinf(logit) ? 0.0 : kNever;
+    }
+    return static_cast<double>(logit) - logSum;
+}
+
+TokenId bestToken(std::span<const float> logits) {
+    float most = kNever;
+    TokenId best = -1;
+    for (std::size_t i = 0; i < logits.size(); ++i) {
+        if (logits[i] > most) {
+            most = logits[i];
+            best = static_cast<TokenId>(i);
+        }
+    }
+    return best;
+}
+
+void topTokens(std::span<const float> logits, std::size_t count, std::vector<TokenLogit>& out) {
+    out.clear();
+    if (count == 0) {
+        return;
+    }
+    out.reserve(std::min(count, logits.size()));
+    // A heap whose front is the worst of those kept: most tokens fail one comparison.
+    for (std::size_t i = 0; i < logits.size(); ++i) {
+        const TokenLogit entry{.token = static_cast<TokenId>(i), .logit = logits[i]};
+        if (!(entry.logit > kNever)) {
+            continue;
+        }
+        if (out.size() < count) {
+            out.push_back(entry);
+            std::push_heap(out.begin(), out.end(), isBetter);
+        } else if (entry.logit > out.front().logit) {
+            std::pop_heap(out.begin(), out.end(), isBetter);
+            out.back() = entry;
+            std::push_heap(out.begin(), out.end(), isBetter);
+        }
+    }
+    std::sort_heap(out.begin(), out.end(), isBetter);
+}
+
+}  // namespace quern::engine
