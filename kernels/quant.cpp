@@ -5,6 +5,9 @@
 #include <cctype>
 #include <string>
 
+#include "kernels/quant/half.h"
+#include "kernels/quant/int_block.h"
+
 namespace quern::kernels {
 
 namespace {
@@ -61,6 +64,77 @@ Result<std::int64_t> rowBytes(DType type, std::int64_t cols) {
                     "a row of " + std::to_string(cols) + " elements is too long");
     }
     return bytes;
+}
+
+namespace {
+
+void dequantizeBlocks(BlockDecoder decoder, const DTypeTraits& t, const std::byte* from,
+                      std::span<float> out) {
+    std::array<IntBlock, 8> parts;
+    const auto blockElements = static_cast<std::size_t>(t.blockElements);
+    for (std::size_t start = 0; start < out.size(); start += blockElements) {
+        decoder(from, parts.data());
+        for (std::size_t i = 0; i < blockElements; ++i) {
+            const IntBlock& part = parts[i / 32];
+            const std::size_t half = (i % 32) / 16;
+            out[start + i] = part.scale[half] * static_cast<float>(part.q[i % 32]) + part.min[half];
+        }
+        from += t.blockBytes;
+    }
+}
+
+template <class Stored, class Convert>
+void convertEach(const std::byte* from, std::span<float> out, Convert convert) {
+    for (std::size_t i = 0; i < out.size(); ++i) {
+        out[i] = convert(readAs<Stored>(from + i * sizeof(Stored)));
+    }
+}
+
+}  // namespace
+
+Status dequantize(DType type, std::span<const std::byte> blocks, std::span<float> out) {
+    const DTypeTraits& t = traits(type);
+    const auto expected = rowBytes(type, static_cast<std::int64_t>(out.size()));
+    if (!expected) {
+        return tl::unexpected<Error>(expected.error());
+    }
+    if (static_cast<std::int64_t>(blocks.size()) != *expected) {
+        return fail(ErrorCode::kInvalidArgument,
+                    std::to_string(out.size()) + " elements of " + std::string(t.name) + " take " +
+                        std::to_string(*expected) + " bytes, not " + std::to_string(blocks.size()));
+    }
+    if (const BlockDecoder decoder = blockDecoder(type)) {
+        dequantizeBlocks(decoder, t, blocks.data(), out);
+        return {};
+    }
+    switch (type) {
+        case DType::kF32:
+            convertEach<float>(blocks.data(), out, [](float value) { return value; });
+            return {};
+        case DType::kF16:
+            convertEach<std::uint16_t>(blocks.data(), out, halfToFloat);
+            return {};
+        case DType::kBF16:
+            convertEach<std::uint16_t>(blocks.data(), out, bf16ToFloat);
+            return {};
+        case DType::kF8E4M3:
+            convertEach<std::uint8_t>(blocks.data(), out, f8E4M3ToFloat);
+            return {};
+        case DType::kF8E5M2:
+            convertEach<std::uint8_t>(blocks.data(), out, f8E5M2ToFloat);
+            return {};
+        case DType::kI8:
+            convertEach<std::int8_t>(blocks.data(), out,
+                                     [](std::int8_t value) { return static_cast<float>(value); });
+            return {};
+        case DType::kI32:
+            convertEach<std::int32_t>(blocks.data(), out,
+                                      [](std::int32_t value) { return static_cast<float>(value); });
+            return {};
+        default:
+            return fail(ErrorCode::kUnsupported,
+                        "type " + std::string(t.name) + " cannot be read yet");
+    }
 }
 
 }  // namespace quern::kernels

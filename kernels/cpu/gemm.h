@@ -5,6 +5,7 @@
 #include <memory>
 #include <span>
 
+#include "kernels/cpu/weight_memory.h"
 #include "kernels/kernels.h"
 #include "kernels/result.h"
 #include "kernels/tensor.h"
@@ -12,21 +13,24 @@
 namespace quern::kernels::cpu {
 
 /// Rows of activations in int8, blocks of 32 columns. What every quantized weight type multiplies.
-/// Quantizing a row looks at that row alone. q is clamped to ±127; d = max|x| / 127 of the block.
+/// Quantizing a row looks at that row alone: d = max|x| / 127 of the block, q = x / d rounded to
+/// the nearest even and within ±127. A block whose largest value is below 2⁻¹⁰⁰ is all zeros; one
+/// that holds a value that is not finite gets a NaN scale, so that the fault stays visible.
 struct Q8Rows {
     std::int64_t rows = 0;
-    std::int64_t cols = 0;          // a multiple of 32
-    std::int8_t* values = nullptr;  // [rows, cols]
-    float* scales = nullptr;        // [rows, cols / 32]: d
-    float* scaledSums = nullptr;    // [rows, cols / 32]: d · Σq
+    std::int64_t cols = 0;             // a multiple of 32
+    std::int8_t* values = nullptr;     // [rows, cols]
+    float* scales = nullptr;           // [rows, cols / 32]: d
+    float* scaledSums = nullptr;       // [rows, cols / 32]: d · Σq
+    std::int16_t* halfSums = nullptr;  // [rows, cols / 16]: Σq of each half of a block
     [[nodiscard]] static std::int64_t bytes(std::int64_t rows, std::int64_t cols);
     /// Lays the arrays out in `memory` (64-byte aligned, at least bytes(rows, cols)).
     [[nodiscard]] static Q8Rows place(std::byte* memory, std::int64_t rows, std::int64_t cols);
 };
 
 /// A weight matrix [outputs, inputs] repacked once for a tier: outputs interleaved in panels, so
-/// that a 32-bit lane is one output and no horizontal sum is needed. Owns its memory (2
-/// MiB-aligned, huge pages advised when large). Immutable; any thread.
+/// that a 32-bit lane is one output and no horizontal sum is needed. Its data lies in the
+/// WeightMemory it was packed into. Immutable; any thread.
 class PackedWeight {
 public:
     virtual ~PackedWeight() = default;
@@ -53,15 +57,17 @@ public:
 
 /// What a tier brings for matrices. One table a tier, filled once.
 struct GemmKernels {
-    /// Repacks. `activations` kQ8 with a type that is not quantized gives an F32 kernel.
-    /// kUnsupported names a type that has no kernel; kOutOfMemory the bytes that were wanted.
+    /// Repacks a matrix (rank 2: [outputs, inputs]); `weight` is borrowed for the call, `memory`
+    /// must outlive the result. `activations` kQ8 with a type that is not quantized gives an F32
+    /// kernel. kInvalidArgument names a shape that does not fit the type; kUnsupported a type that
+    /// has no kernel; kOutOfMemory the bytes that were wanted. May run in several threads at once.
     Result<std::unique_ptr<PackedWeight>> (*pack)(const TensorView& weight,
-                                                  ActivationType activations);
-    void (*quantizeRow)(const float* in, std::int64_t cols, std::int8_t* values, float* scales,
-                        float* scaledSums);
+                                                  ActivationType activations, WeightMemory& memory);
+    /// Quantizes in.cols floats into row `row` of `to`.
+    void (*quantizeRow)(const float* in, const Q8Rows& to, std::int64_t row);
 };
 
-/// The tier's table; the processor must have the tier.
+/// The tier's table. The processor must have the tier; kAuto is no tier and gives the generic one.
 [[nodiscard]] const GemmKernels& gemmKernels(CpuTier tier);
 
 }  // namespace quern::kernels::cpu

@@ -1,0 +1,71 @@
+#include "kernels/cpu/gemm.h"
+
+#include <string>
+
+#include "kernels/cpu/gemm_tiers.h"
+#include "kernels/quant.h"
+
+namespace quern::kernels::cpu {
+
+namespace {
+
+std::int64_t roundUp64(std::int64_t bytes) {
+    return (bytes + 63) / 64 * 64;
+}
+
+}  // namespace
+
+std::int64_t Q8Rows::bytes(std::int64_t rows, std::int64_t cols) {
+    const std::int64_t blocks = rows * (cols / 32);
+    const auto floatBytes = static_cast<std::int64_t>(sizeof(float));
+    const auto sumBytes = static_cast<std::int64_t>(2 * sizeof(std::int16_t));
+    return roundUp64(rows * cols) + 2 * roundUp64(blocks * floatBytes) +
+           roundUp64(blocks * sumBytes);
+}
+
+Q8Rows Q8Rows::place(std::byte* memory, std::int64_t rows, std::int64_t cols) {
+    const std::int64_t floats =
+        roundUp64(rows * (cols / 32) * static_cast<std::int64_t>(sizeof(float)));
+    Q8Rows placed{.rows = rows, .cols = cols};
+    placed.values = reinterpret_cast<std::int8_t*>(memory);
+    memory += roundUp64(rows * cols);
+    placed.scales = reinterpret_cast<float*>(memory);
+    placed.scaledSums = reinterpret_cast<float*>(memory + floats);
+    placed.halfSums = reinterpret_cast<std::int16_t*>(memory + 2 * floats);
+    return placed;
+}
+
+Result<std::int64_t> checkedRowBytes(const TensorView& weight) {
+    if (weight.shape.rank != 2 || weight.shape.rows() < 1 || weight.shape.cols() < 1) {
+        return fail(ErrorCode::kInvalidArgument,
+                    "a weight to multiply by has rank " + std::to_string(weight.shape.rank) + " [" +
+                        std::to_string(weight.shape.rows()) + ", " +
+                        std::to_string(weight.shape.cols()) + "], not a matrix");
+    }
+    if (weight.data == nullptr) {
+        return fail(ErrorCode::kInvalidArgument, "a weight to multiply by has no data");
+    }
+    auto bytes = rowBytes(weight.type, weight.shape.cols());
+    // Repacking may widen an element to eight bytes, and pads the last panel.
+    std::int64_t elements = 0;
+    if (bytes && (__builtin_mul_overflow(weight.shape.rows(), weight.shape.cols(), &elements) ||
+                  elements > std::int64_t{1} << 56)) {
+        return fail(ErrorCode::kInvalidArgument,
+                    "a weight of " + std::to_string(weight.shape.rows()) + " × " +
+                        std::to_string(weight.shape.cols()) + " elements is too large");
+    }
+    return bytes;
+}
+
+const GemmKernels& gemmKernels(CpuTier tier) {
+    switch (tier) {
+        case CpuTier::kAvx2:
+        case CpuTier::kAvx512:
+        case CpuTier::kGeneric:
+        case CpuTier::kAuto:
+            break;
+    }
+    return generic::gemmTable();
+}
+
+}  // namespace quern::kernels::cpu

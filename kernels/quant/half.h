@@ -1,0 +1,61 @@
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+namespace quern::kernels {
+
+/// IEEE 754 binary16 to binary32, exact; NaN payloads are kept.
+[[nodiscard]] inline float halfToFloat(std::uint16_t half) {
+    const std::uint32_t sign = static_cast<std::uint32_t>(half & 0x8000U) << 16;
+    const std::uint32_t rest = half & 0x7FFFU;
+    if (rest >= 0x7C00U) {
+        return std::bit_cast<float>(sign | 0x7F800000U | ((rest & 0x3FFU) << 13));
+    }
+    if (rest < 0x400U) {
+        // Subnormal: rest · 2⁻²⁴ is exact in binary32.
+        const float magnitude = static_cast<float>(rest) * 0x1p-24F;
+        return std::bit_cast<float>(std::bit_cast<std::uint32_t>(magnitude) | sign);
+    }
+    return std::bit_cast<float>(sign | ((rest << 13) + (112U << 23)));
+}
+
+/// bfloat16 is the upper half of binary32.
+[[nodiscard]] inline float bf16ToFloat(std::uint16_t value) {
+    return std::bit_cast<float>(static_cast<std::uint32_t>(value) << 16);
+}
+
+/// OCP 8-bit float E4M3 (bias 7, no infinities, S.1111.111 is NaN).
+[[nodiscard]] inline float f8E4M3ToFloat(std::uint8_t value) {
+    const std::uint32_t sign = static_cast<std::uint32_t>(value & 0x80U) << 24;
+    const std::uint32_t rest = value & 0x7FU;
+    if (rest == 0x7FU) {
+        return std::bit_cast<float>(sign | 0x7FC00000U);
+    }
+    if (rest < 8U) {
+        const float magnitude = static_cast<float>(rest) * 0x1p-9F;
+        return std::bit_cast<float>(std::bit_cast<std::uint32_t>(magnitude) | sign);
+    }
+    return std::bit_cast<float>(sign | ((rest << 20) + (120U << 23)));
+}
+
+/// OCP 8-bit float E5M2 is the upper byte of binary16.
+[[nodiscard]] inline float f8E5M2ToFloat(std::uint8_t value) {
+    return halfToFloat(static_cast<std::uint16_t>(value << 8));
+}
+
+/// Reads a little-endian value at any alignment.
+template <class T>
+[[nodiscard]] inline T readAs(const std::byte* from) {
+    T value;
+    std::memcpy(&value, from, sizeof value);
+    return value;
+}
+
+[[nodiscard]] inline float readHalf(const std::byte* from) {
+    return halfToFloat(readAs<std::uint16_t>(from));
+}
+
+}  // namespace quern::kernels
