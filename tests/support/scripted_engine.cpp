@@ -1,0 +1,175 @@
+#include "tests/support/scripted_engine.h"
+
+namespace quern::test {
+
+using namespace quern::engine;
+
+namespace {
+
+// The bytes of all messages, one after the other: enough to see what was asked, and to count it.
+std::string promptText(const Prompt& prompt) {
+    if (const auto* chat = std::get_if<ChatPrompt>(&prompt)) {
+        std::string text;
+        for (const auto& message : chat->messages) {
+            text += message.role + ":";
+            for (const auto& part : message.textParts) {
+                text += part;
+            }
+            text += "|";
+        }
+        return text;
+    }
+    if (const auto* text = std::get_if<TextPrompt>(&prompt)) {
+        return text->text;
+    }
+    return {};
+}
+
+}  // namespace
+
+ScriptedEngine::ScriptedEngine(std::int32_t contextTokens) : m_contextTokens(contextTokens) {
+    auto model = std::make_shared<LoadedModel>();
+    model->name = "scripted";
+    model->options.name = "scripted";
+    model->options.contextTokens = contextTokens;
+    m_model = std::move(model);
+}
+
+void ScriptedEngine::say(RequestId id, const std::string& text) {
+    std::shared_ptr<EventSink> sink;
+    {
+        const std::lock_guard lock(m_mutex);
+        auto& running = m_running.at(id);
+        running.tokens += static_cast<std::int32_t>(text.size());
+        sink = running.sink;
+    }
+    TokenEvent event;
+    event.request = id;
+    event.text = text;
+    for (const char byte : text) {
+        event.tokens.push_back(static_cast<unsigned char>(byte));
+    }
+    sink->onEvent(std::move(event));
+}
+
+void ScriptedEngine::finish(RequestId id, FinishInfo info) {
+    std::shared_ptr<EventSink> sink;
+    {
+        const std::lock_guard lock(m_mutex);
+        const auto found = m_running.find(id);
+        if (found == m_running.end()) {
+            return;
+        }
+        sink = found->second.sink;
+        info.usage.promptTokens = found->second.promptTokens;
+        info.usage.completionTokens = found->second.tokens;
+        m_running.erase(found);
+    }
+    TokenEvent event;
+    event.request = id;
+    event.finish = std::move(info);
+    sink->onEvent(std::move(event));
+}
+
+std::vector<RequestId> ScriptedEngine::running() const {
+    const std::lock_guard lock(m_mutex);
+    std::vector<RequestId> ids;
+    for (const auto& [id, running] : m_running) {
+        ids.push_back(id);
+    }
+    return ids;
+}
+
+std::vector<PreparedRequest> ScriptedEngine::submitted() const {
+    const std::lock_guard lock(m_mutex);
+    return m_submitted;
+}
+
+void ScriptedEngine::refuse(Error error) {
+    const std::lock_guard lock(m_mutex);
+    m_refusal = std::move(error);
+}
+
+Result<std::shared_ptr<const LoadedModel>> ScriptedEngine::load(
+    const LoadOptions&, std::function<bool(const LoadProgress&)>) {
+    return m_model;
+}
+
+Status ScriptedEngine::unload(const std::string&) {
+    return {};
+}
+
+std::vector<std::shared_ptr<const LoadedModel>> ScriptedEngine::models() const {
+    return {m_model};
+}
+
+Result<std::shared_ptr<const LoadedModel>> ScriptedEngine::find(const std::string& model) const {
+    if (!model.empty() && model != m_model->name) {
+        return fail(ErrorCode::kNotFound, "no model '" + model + "'");
+    }
+    return m_model;
+}
+
+Result<PreparedRequest> ScriptedEngine::prepare(Request request) const {
+    if (auto model = find(request.model); !model) {
+        return forward(model);
+    }
+    PreparedRequest prepared;
+    prepared.promptText = promptText(request.prompt);
+    for (const char byte : prepared.promptText) {
+        prepared.promptIds.push_back(static_cast<unsigned char>(byte));
+    }
+    if (prepared.promptIds.size() >= static_cast<std::size_t>(m_contextTokens)) {
+        return fail(ErrorCode::kContextLength,
+                    "the prompt has " + std::to_string(prepared.promptIds.size()) +
+                        " tokens, the context holds " + std::to_string(m_contextTokens));
+    }
+    request.model = m_model->name;
+    prepared.request = std::move(request);
+    return prepared;
+}
+
+void ScriptedEngine::prepareAsync(Request request,
+                                  std::function<void(Result<PreparedRequest>)> done) const {
+    done(prepare(std::move(request)));
+}
+
+Result<RequestId> ScriptedEngine::submit(PreparedRequest request, std::shared_ptr<EventSink> sink) {
+    const std::lock_guard lock(m_mutex);
+    if (m_refusal) {
+        return tl::unexpected<Error>(*m_refusal);
+    }
+    const RequestId id = m_next++;
+    m_running[id] = Running{.sink = std::move(sink),
+                            .promptTokens = static_cast<std::int32_t>(request.promptIds.size())};
+    m_submitted.push_back(std::move(request));
+    return id;
+}
+
+void ScriptedEngine::cancel(RequestId id) {
+    FinishInfo info;
+    info.reason = FinishReason::kCancelled;
+    finish(id, std::move(info));
+}
+
+void ScriptedEngine::setPaused(RequestId, bool) {}
+
+EngineSnapshot ScriptedEngine::snapshot() const {
+    return {};
+}
+
+Status ScriptedEngine::foldKvMap(const std::string&, std::int32_t, KvMap&) const {
+    return {};
+}
+
+Status ScriptedEngine::resetPrefixCache(const std::string&) {
+    return {};
+}
+
+void ScriptedEngine::shutdown(std::chrono::milliseconds) {
+    for (const RequestId id : running()) {
+        cancel(id);
+    }
+}
+
+}  // namespace quern::test
