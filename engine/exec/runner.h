@@ -13,13 +13,15 @@ namespace quern::engine {
 struct RunnerOptions {
     kernels::DType kvType = kernels::DType::kF16;
     kernels::CompileOptions compile;
+    std::int64_t contextTokens = 0;  // the longest sequence that will be served; 0: the model's
 };
 
 /// Runs batch plans on one model's program: flattens a plan, submits it, waits, hands out logits.
 /// Belongs to the engine thread once made.
 class Runner {
 public:
-    /// Builds and compiles the model. `backend` must outlive the runner; `source` only the call.
+    /// Builds and compiles the model, then lets go of the file's pages. `backend` must outlive the
+    /// runner; `source` only the call.
     [[nodiscard]] static Result<std::unique_ptr<Runner>> create(kernels::Backend& backend,
                                                                 const ModelSource& source,
                                                                 const RunnerOptions& options);
@@ -33,8 +35,9 @@ public:
     [[nodiscard]] virtual kernels::Program& program() = 0;
     [[nodiscard]] virtual std::int64_t vocabSize() const = 0;
 
-    /// Computes one step. The result [R, vocab] is valid until the next call and may be changed by
-    /// the caller (samplers work in place).
+    /// Computes one step: the plan's block copies, then its tokens. The result [R, vocab] is valid
+    /// until the next call and may be changed by the caller (samplers work in place). kInternal for
+    /// a plan that contradicts itself or a cache that was never allocated.
     [[nodiscard]] virtual Result<std::span<float>> run(const BatchPlan& plan) = 0;
 };
 

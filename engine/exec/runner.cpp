@@ -1,0 +1,152 @@
+#include "engine/exec/runner.h"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace quern::engine {
+
+namespace {
+
+Status broken(const std::string& what) {
+    return fail(ErrorCode::kInternal, "batch plan: " + what);
+}
+
+/// The sizes that must agree before pointers into the plan are handed to a device.
+Status checkPlan(const BatchPlan& plan, std::size_t groups) {
+    if (plan.tokens.size() != plan.positions.size()) {
+        return broken(std::to_string(plan.positions.size()) + " positions for " +
+                      std::to_string(plan.tokens.size()) + " tokens");
+    }
+    std::size_t next = 0;
+    for (const kernels::SequenceSlice& slice : plan.slices) {
+        if (slice.firstToken < 0 || static_cast<std::size_t>(slice.firstToken) != next ||
+            slice.tokenCount <= 0) {
+            return broken("slice at token " + std::to_string(slice.firstToken) + " of " +
+                          std::to_string(slice.tokenCount) + " tokens where " +
+                          std::to_string(next) + " follows");
+        }
+        next += static_cast<std::size_t>(slice.tokenCount);
+    }
+    if (next != plan.tokens.size()) {
+        return broken("slices cover " + std::to_string(next) + " of " +
+                      std::to_string(plan.tokens.size()) + " tokens");
+    }
+    if (plan.tables.size() != groups) {
+        return broken(std::to_string(plan.tables.size()) + " block tables for " +
+                      std::to_string(groups) + " groups");
+    }
+    for (const GroupTable& table : plan.tables) {
+        if (table.stride < 0 ||
+            table.blocks.size() != plan.slices.size() * static_cast<std::size_t>(table.stride)) {
+            return broken("a table of " + std::to_string(table.blocks.size()) + " blocks for " +
+                          std::to_string(plan.slices.size()) + " sequences of stride " +
+                          std::to_string(table.stride));
+        }
+    }
+    for (const std::int32_t row : plan.outputRows) {
+        if (row < 0 || static_cast<std::size_t>(row) >= plan.tokens.size()) {
+            return broken("output row " + std::to_string(row) + " of " +
+                          std::to_string(plan.tokens.size()) + " tokens");
+        }
+    }
+    return {};
+}
+
+class ProgramRunner final : public Runner {
+public:
+    ProgramRunner(kernels::Backend& backend, std::unique_ptr<kernels::Program> program,
+                  kernels::KvLayout kv, std::vector<KvGroupSpec> groups)
+        : m_backend(backend),
+          m_kv(std::move(kv)),
+          m_groups(std::move(groups)),
+          m_program(std::move(program)) {
+        const kernels::OpList& ops = m_program->ops();
+        m_outputCols = ops.values[static_cast<std::size_t>(ops.output)].cols;
+    }
+
+    const kernels::KvLayout& kvLayout() const override { return m_kv; }
+    std::span<const KvGroupSpec> groups() const override { return m_groups; }
+    kernels::Program& program() override { return *m_program; }
+    std::int64_t vocabSize() const override { return m_outputCols; }
+
+    Status allocateKv(std::span<const std::int64_t> blocks) override {
+        auto cache = m_backend.allocateKv(m_kv, blocks);
+        if (!cache) {
+            return forward(cache);
+        }
+        m_cache = std::move(*cache);
+        return {};
+    }
+
+    std::int64_t kvBytes() const override {
+        std::int64_t bytes = 0;
+        for (std::int32_t group = 0; m_cache && group < m_kv.groups; ++group) {
+            bytes += m_cache->blocks(group) * m_cache->blockBytes(group);
+        }
+        return bytes;
+    }
+
+    Result<std::span<float>> run(const BatchPlan& plan) override {
+        if (!m_cache) {
+            return fail(ErrorCode::kInternal, "a step before its KV cache was allocated");
+        }
+        if (auto status = checkPlan(plan, m_groups.size()); !status) {
+            return forward(status);
+        }
+        for (const BlockCopy& copy : plan.copies) {
+            if (auto status = m_backend.copyBlock(*m_cache, copy.group, copy.from, copy.to);
+                !status) {
+                return forward(status);
+            }
+        }
+        m_tables.clear();
+        for (const GroupTable& table : plan.tables) {
+            m_tables.push_back({.blocks = table.blocks, .stride = table.stride});
+        }
+        m_logits.resize(plan.outputRows.size() * static_cast<std::size_t>(m_outputCols));
+        const kernels::StepInputs inputs{.tokens = plan.tokens,
+                                         .positions = plan.positions,
+                                         .sequences = plan.slices,
+                                         .tables = m_tables,
+                                         .outputRows = plan.outputRows};
+        const auto ticket = m_backend.submit(*m_program, *m_cache, inputs, {.rows = m_logits});
+        if (!ticket) {
+            return tl::unexpected<Error>(ticket.error());
+        }
+        if (auto status = m_backend.wait(*ticket); !status) {
+            return forward(status);
+        }
+        return std::span<float>(m_logits);
+    }
+
+private:
+    kernels::Backend& m_backend;
+    kernels::KvLayout m_kv;
+    std::vector<KvGroupSpec> m_groups;
+    std::unique_ptr<kernels::Program> m_program;
+    std::unique_ptr<kernels::KvCache> m_cache;
+    std::int64_t m_outputCols = 0;
+    std::vector<kernels::BlockTables> m_tables;
+    std::vector<float> m_logits;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Runner>> Runner::create(kernels::Backend& backend, const ModelSource& source,
+                                               const RunnerOptions& options) {
+    auto pass = buildForward(source.spec, *source.tensors, options.contextTokens);
+    if (!pass) {
+        return forward(pass);
+    }
+    pass->kv.type = options.kvType;
+    auto program = backend.compile(std::move(pass->ops), pass->kv, pass->weights, options.compile);
+    if (!program) {
+        return forward(program);
+    }
+    source.tensors->releasePages();
+    return std::make_unique<ProgramRunner>(backend, std::move(*program), std::move(pass->kv),
+                                           std::move(pass->groups));
+}
+
+}  // namespace quern::engine
