@@ -7,32 +7,12 @@
 
 namespace quern::kernels::cpu {
 
-namespace {
-
-std::int64_t roundUp64(std::int64_t bytes) {
-    return (bytes + 63) / 64 * 64;
-}
-
-}  // namespace
-
 std::int64_t Q8Rows::bytes(std::int64_t rows, std::int64_t cols) {
-    const std::int64_t blocks = rows * (cols / 32);
-    const auto floatBytes = static_cast<std::int64_t>(sizeof(float));
-    const auto sumBytes = static_cast<std::int64_t>(2 * sizeof(std::int16_t));
-    return roundUp64(rows * cols) + 2 * roundUp64(blocks * floatBytes) +
-           roundUp64(blocks * sumBytes);
+    return rows * (cols / 32) * static_cast<std::int64_t>(sizeof(Q8Block));
 }
 
 Q8Rows Q8Rows::place(std::byte* memory, std::int64_t rows, std::int64_t cols) {
-    const std::int64_t floats =
-        roundUp64(rows * (cols / 32) * static_cast<std::int64_t>(sizeof(float)));
-    Q8Rows placed{.rows = rows, .cols = cols};
-    placed.values = reinterpret_cast<std::int8_t*>(memory);
-    memory += roundUp64(rows * cols);
-    placed.scales = reinterpret_cast<float*>(memory);
-    placed.scaledSums = reinterpret_cast<float*>(memory + floats);
-    placed.halfSums = reinterpret_cast<std::int16_t*>(memory + 2 * floats);
-    return placed;
+    return {.rows = rows, .cols = cols, .blocks = reinterpret_cast<Q8Block*>(memory)};
 }
 
 Result<std::int64_t> checkedRowBytes(const TensorView& weight) {

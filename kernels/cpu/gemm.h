@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -12,19 +13,25 @@
 
 namespace quern::kernels::cpu {
 
-/// Rows of activations in int8, blocks of 32 columns. What every quantized weight type multiplies.
-/// Quantizing a row looks at that row alone: d = max|x| / 127 of the block, q = x / d rounded to
-/// the nearest even and within ±127. A block whose largest value is below 2⁻¹⁰⁰ is all zeros; one
-/// that holds a value that is not finite gets a NaN scale, so that the fault stays visible.
+/// 32 columns of one row of activations in int8. All of a block lies together, so that a kernel
+/// needs one pointer for each row.
+struct Q8Block {
+    float scale;                           // d
+    float scaledSum;                       // d · Σq
+    std::array<std::int16_t, 2> halfSums;  // Σq of columns 0–15 and 16–31
+    std::array<std::int8_t, 32> values;    // q
+};
+
+/// Rows of activations in int8: what every quantized weight type multiplies. Quantizing a row looks
+/// at that row alone: d = max|x| / 127 of the block, q = x / d rounded to the nearest even and
+/// within ±127. A block whose largest value is below 2⁻¹⁰⁰ is all zeros; one that holds a value
+/// that is not finite gets a NaN scale, so that the fault stays visible.
 struct Q8Rows {
     std::int64_t rows = 0;
-    std::int64_t cols = 0;             // a multiple of 32
-    std::int8_t* values = nullptr;     // [rows, cols]
-    float* scales = nullptr;           // [rows, cols / 32]: d
-    float* scaledSums = nullptr;       // [rows, cols / 32]: d · Σq
-    std::int16_t* halfSums = nullptr;  // [rows, cols / 16]: Σq of each half of a block
+    std::int64_t cols = 0;      // a multiple of 32
+    Q8Block* blocks = nullptr;  // [rows, cols / 32]
     [[nodiscard]] static std::int64_t bytes(std::int64_t rows, std::int64_t cols);
-    /// Lays the arrays out in `memory` (64-byte aligned, at least bytes(rows, cols)).
+    /// Rows in `memory` (64-byte aligned, at least bytes(rows, cols)).
     [[nodiscard]] static Q8Rows place(std::byte* memory, std::int64_t rows, std::int64_t cols);
 };
 

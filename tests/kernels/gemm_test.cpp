@@ -90,7 +90,8 @@ Exact dot(const float* weight, const std::vector<float>& in, std::int64_t row, s
 std::vector<float> representedBy(const cpu::Q8Rows& rows) {
     std::vector<float> out(static_cast<std::size_t>(rows.rows * rows.cols));
     for (std::size_t i = 0; i < out.size(); ++i) {
-        out[i] = static_cast<float>(rows.values[i]) * rows.scales[i / 32];
+        const cpu::Q8Block& block = rows.blocks[i / 32];
+        out[i] = static_cast<float>(block.values[i % 32]) * block.scale;
     }
     return out;
 }

@@ -34,21 +34,22 @@ TEST_P(QuantizeRow, IsAsCloseAsTheScaleAllows) {
         }
         const QuantizedRows made = quantizeRows(*m_kernels, in, rows, cols);
         for (std::int64_t block = 0; block < rows * cols / 32; ++block) {
-            const float d = made.rows.scales[block];
+            const cpu::Q8Block& actual = made.rows.blocks[block];
+            const float d = actual.scale;
             float largest = 0.0F;
             int sums[2] = {0, 0};
             for (std::int64_t i = 0; i < 32; ++i) {
                 const float x = in[static_cast<std::size_t>(block * 32 + i)];
-                const int q = made.rows.values[block * 32 + i];
+                const int q = actual.values[static_cast<std::size_t>(i)];
                 largest = std::max(largest, std::abs(x));
                 EXPECT_LE(std::abs(q), 127);
                 EXPECT_NEAR(static_cast<float>(q) * d, x, 0.5001F * d);
                 sums[i / 16] += q;
             }
             EXPECT_FLOAT_EQ(d, largest / 127.0F);
-            EXPECT_FLOAT_EQ(made.rows.scaledSums[block], d * static_cast<float>(sums[0] + sums[1]));
-            EXPECT_EQ(made.rows.halfSums[2 * block], sums[0]);
-            EXPECT_EQ(made.rows.halfSums[2 * block + 1], sums[1]);
+            EXPECT_FLOAT_EQ(actual.scaledSum, d * static_cast<float>(sums[0] + sums[1]));
+            EXPECT_EQ(actual.halfSums[0], sums[0]);
+            EXPECT_EQ(actual.halfSums[1], sums[1]);
         }
     }
 }
@@ -61,33 +62,33 @@ TEST_P(QuantizeRow, RoundsHalfToEven) {
     in[3] = -2.5F;
     in[4] = -127.0F;
     const QuantizedRows made = quantizeOne(in);
-    EXPECT_EQ(made.rows.scales[0], 1.0F);
-    EXPECT_EQ(made.rows.values[0], 127);
-    EXPECT_EQ(made.rows.values[1], 0);
-    EXPECT_EQ(made.rows.values[2], 2);
-    EXPECT_EQ(made.rows.values[3], -2);
-    EXPECT_EQ(made.rows.values[4], -127);
+    EXPECT_EQ(made.rows.blocks[0].scale, 1.0F);
+    EXPECT_EQ(made.rows.blocks[0].values[0], 127);
+    EXPECT_EQ(made.rows.blocks[0].values[1], 0);
+    EXPECT_EQ(made.rows.blocks[0].values[2], 2);
+    EXPECT_EQ(made.rows.blocks[0].values[3], -2);
+    EXPECT_EQ(made.rows.blocks[0].values[4], -127);
 }
 
 TEST_P(QuantizeRow, SmallestBlocksAreZero) {
     for (const float tiny : {0.0F, -0.0F, std::numeric_limits<float>::denorm_min(), 0x1p-101F}) {
         const QuantizedRows made = quantizeOne(std::vector<float>(32, tiny));
-        EXPECT_EQ(made.rows.scales[0], 0.0F);
-        EXPECT_EQ(made.rows.scaledSums[0], 0.0F);
-        for (int i = 0; i < 32; ++i) {
-            EXPECT_EQ(made.rows.values[i], 0);
+        EXPECT_EQ(made.rows.blocks[0].scale, 0.0F);
+        EXPECT_EQ(made.rows.blocks[0].scaledSum, 0.0F);
+        for (const std::int8_t q : made.rows.blocks[0].values) {
+            EXPECT_EQ(q, 0);
         }
     }
-    EXPECT_EQ(quantizeOne(std::vector<float>(32, 0x1p-100F)).rows.values[0], 127);
+    EXPECT_EQ(quantizeOne(std::vector<float>(32, 0x1p-100F)).rows.blocks[0].values[0], 127);
 }
 
 TEST_P(QuantizeRow, LargestValuesKeepTheirSign) {
     std::vector<float> in(32, std::numeric_limits<float>::max());
     in[7] = -std::numeric_limits<float>::max();
     const QuantizedRows made = quantizeOne(in);
-    EXPECT_EQ(made.rows.values[0], 127);
-    EXPECT_EQ(made.rows.values[7], -127);
-    EXPECT_TRUE(std::isfinite(made.rows.scales[0]));
+    EXPECT_EQ(made.rows.blocks[0].values[0], 127);
+    EXPECT_EQ(made.rows.blocks[0].values[7], -127);
+    EXPECT_TRUE(std::isfinite(made.rows.blocks[0].scale));
 }
 
 TEST_P(QuantizeRow, WhatIsNotFiniteStaysVisibleInItsBlockAlone) {
@@ -98,13 +99,13 @@ TEST_P(QuantizeRow, WhatIsNotFiniteStaysVisibleInItsBlockAlone) {
             std::vector<float> in(96, 1.0F);
             in[at] = bad;
             const QuantizedRows made = quantizeOne(in);
-            EXPECT_EQ(made.rows.values[0], 127);
-            EXPECT_EQ(made.rows.values[95], 127);
-            EXPECT_TRUE(std::isnan(made.rows.scales[1]));
-            EXPECT_TRUE(std::isnan(made.rows.scaledSums[1]));
-            EXPECT_EQ(made.rows.halfSums[2], 0);
-            for (int i = 32; i < 64; ++i) {
-                EXPECT_EQ(made.rows.values[i], 0);
+            EXPECT_EQ(made.rows.blocks[0].values[0], 127);
+            EXPECT_EQ(made.rows.blocks[2].values[31], 127);
+            EXPECT_TRUE(std::isnan(made.rows.blocks[1].scale));
+            EXPECT_TRUE(std::isnan(made.rows.blocks[1].scaledSum));
+            EXPECT_EQ(made.rows.blocks[1].halfSums[0], 0);
+            for (const std::int8_t q : made.rows.blocks[1].values) {
+                EXPECT_EQ(q, 0);
             }
         }
     }

@@ -43,28 +43,26 @@ void multiplyRowQ8(const Matrix& weight, std::int64_t output, const Q8Rows& in, 
         for (std::int64_t part = 0; part < t.blockElements / 32; ++part, ++block) {
             const IntBlock& w = parts[static_cast<std::size_t>(part)];
             for (std::int64_t r = 0; r < count; ++r) {
-                const std::int64_t at = (first + r) * blocks + block;
-                const std::int8_t* a = in.values + at * 32;
+                const Q8Block& a = in.blocks[(first + r) * blocks + block];
                 std::array<std::int32_t, 2> dots{};
                 for (std::size_t i = 0; i < 16; ++i) {
-                    dots[0] += w.q[i] * a[i];
-                    dots[1] += w.q[i + 16] * a[i + 16];
+                    dots[0] += w.q[i] * a.values[i];
+                    dots[1] += w.q[i + 16] * a.values[i + 16];
                 }
-                const float d = in.scales[at];
                 float& sum = sums[static_cast<std::size_t>(r)];
                 if (!shape.isSplit) {
-                    sum = std::fma(static_cast<float>(dots[0] + dots[1]), w.scale[0] * d, sum);
+                    sum =
+                        std::fma(static_cast<float>(dots[0] + dots[1]), w.scale[0] * a.scale, sum);
                     if (shape.hasMin) {
-                        sum = std::fma(w.min[0], in.scaledSums[at], sum);
+                        sum = std::fma(w.min[0], a.scaledSum, sum);
                     }
                     continue;
                 }
                 for (std::size_t half = 0; half < 2; ++half) {
-                    sum = std::fma(static_cast<float>(dots[half]), w.scale[half] * d, sum);
+                    sum = std::fma(static_cast<float>(dots[half]), w.scale[half] * a.scale, sum);
                     if (shape.hasMin) {
-                        const auto halfSum =
-                            static_cast<float>(in.halfSums[2 * at + static_cast<int>(half)]);
-                        sum = std::fma(w.min[half], halfSum * d, sum);
+                        sum = std::fma(w.min[half], static_cast<float>(a.halfSums[half]) * a.scale,
+                                       sum);
                     }
                 }
             }
@@ -193,10 +191,9 @@ Result<std::unique_ptr<PackedWeight>> pack(const TensorView& weight, ActivationT
 
 void quantizeRow(const float* in, const Q8Rows& to, std::int64_t row) {
     const std::int64_t blocks = to.cols / 32;
-    for (std::int64_t block = 0; block < blocks; ++block) {
-        const float* x = in + block * 32;
-        const std::int64_t at = row * blocks + block;
-        std::int8_t* values = to.values + at * 32;
+    for (std::int64_t b = 0; b < blocks; ++b) {
+        const float* x = in + b * 32;
+        Q8Block& block = to.blocks[row * blocks + b];
         float largest = 0.0F;
         bool isFinite = true;
         for (std::int64_t i = 0; i < 32; ++i) {
@@ -204,27 +201,21 @@ void quantizeRow(const float* in, const Q8Rows& to, std::int64_t row) {
             largest = std::max(largest, std::abs(x[i]));
         }
         if (!isFinite || largest < 0x1p-100F) {
-            std::memset(values, 0, 32);
             const float scale = isFinite ? 0.0F : std::numeric_limits<float>::quiet_NaN();
-            to.scales[at] = scale;
-            to.scaledSums[at] = scale;
-            to.halfSums[2 * at] = 0;
-            to.halfSums[2 * at + 1] = 0;
+            block = {.scale = scale, .scaledSum = scale, .halfSums = {}, .values = {}};
             continue;
         }
         const float inverse = 127.0F / largest;
         std::array<int, 2> sums{};
-        for (std::int64_t i = 0; i < 32; ++i) {
-            const int q =
-                static_cast<int>(std::clamp(std::nearbyint(x[i] * inverse), -127.0F, 127.0F));
-            values[i] = static_cast<std::int8_t>(q);
-            sums[static_cast<std::size_t>(i / 16)] += q;
+        for (std::size_t i = 0; i < 32; ++i) {
+            const float rounded = std::nearbyint(x[i] * inverse);
+            const int q = static_cast<int>(std::clamp(rounded, -127.0F, 127.0F));
+            block.values[i] = static_cast<std::int8_t>(q);
+            sums[i / 16] += q;
         }
-        const float scale = largest / 127.0F;
-        to.scales[at] = scale;
-        to.scaledSums[at] = scale * static_cast<float>(sums[0] + sums[1]);
-        to.halfSums[2 * at] = static_cast<std::int16_t>(sums[0]);
-        to.halfSums[2 * at + 1] = static_cast<std::int16_t>(sums[1]);
+        block.scale = largest / 127.0F;
+        block.scaledSum = block.scale * static_cast<float>(sums[0] + sums[1]);
+        block.halfSums = {static_cast<std::int16_t>(sums[0]), static_cast<std::int16_t>(sums[1])};
     }
 }
 
