@@ -10,6 +10,12 @@ namespace generic {
 [[nodiscard]] const GemmKernels& gemmTable();
 }
 
+#if defined(__x86_64__)
+namespace avx2 {
+[[nodiscard]] const GemmKernels& gemmTable();
+}
+#endif
+
 /// Checks what every tier's pack() demands of a matrix: rank 2, whole blocks, a known type, sizes
 /// that do not overflow. Returns the bytes of one row.
 [[nodiscard]] Result<std::int64_t> checkedRowBytes(const TensorView& weight);

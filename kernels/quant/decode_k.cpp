@@ -1,5 +1,6 @@
 #include "kernels/quant/half.h"
 #include "kernels/quant/int_block.h"
+#include "kernels/quant/k_scales.h"
 
 // The K formats: 256 elements with integer scales of sub-blocks of 16 or 32. Layouts: GGML's block
 // definitions, gguf 0.19.
@@ -12,25 +13,8 @@ int byteAt(const std::byte* bytes, std::size_t i) {
     return std::to_integer<int>(bytes[i]);
 }
 
-struct ScaleMin {
-    int scale;
-    int min;
-};
-
-/// Q4_K and Q5_K keep eight 6-bit scales and minima in 12 bytes: the first four of each in the low
-/// six bits of bytes 0–3 and 4–7, the others split over the nibbles of bytes 8–11 and the top two
-/// bits of the first eight bytes.
-ScaleMin scaleMinK(const std::byte* packed, std::size_t i) {
-    if (i < 4) {
-        return {byteAt(packed, i) & 63, byteAt(packed, i + 4) & 63};
-    }
-    const int nibbles = byteAt(packed, i + 4);
-    return {(nibbles & 15) | ((byteAt(packed, i - 4) >> 6) << 4),
-            (nibbles >> 4) | ((byteAt(packed, i) >> 6) << 4)};
-}
-
 void setScaleMinK(const std::byte* block, std::size_t i, IntBlock& out) {
-    const ScaleMin parts = scaleMinK(block + 4, i);
+    const KScaleMin parts = scaleMinK(block + 4, i);
     const float scale = readHalf(block) * static_cast<float>(parts.scale);
     const float min = -(readHalf(block + 2) * static_cast<float>(parts.min));
     out.scale = {scale, scale};

@@ -132,8 +132,15 @@ QuantizedRows quantizeRows(const cpu::GemmKernels& kernels, const std::vector<fl
 }
 
 std::vector<Tier> gemmTiers() {
-    std::vector<Tier> tiers{{CpuTier::kGeneric, "Generic", ""}};
-    return tiers;
+#if defined(__x86_64__)
+    const auto missing = [](bool has, const char* name) -> std::string { return has ? "" : name; };
+    const bool hasAvx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+                         __builtin_cpu_supports("f16c");
+    return {{CpuTier::kGeneric, "Generic", ""},
+            {CpuTier::kAvx2, "Avx2", missing(hasAvx2, "AVX2, FMA and F16C")}};
+#else
+    return {{CpuTier::kGeneric, "Generic", ""}};
+#endif
 }
 
 }  // namespace quern::kernels::test

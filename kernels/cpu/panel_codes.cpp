@@ -1,0 +1,226 @@
+#include "kernels/cpu/panel_codes.h"
+
+#include <cstring>
+
+#include "kernels/quant/half.h"
+#include "kernels/quant/k_scales.h"
+
+namespace quern::kernels::cpu {
+
+namespace {
+
+/// What is added to a code so that it is not negative.
+int codeOffset(PanelFormat format) {
+    switch (format) {
+        case PanelFormat::kQ4_0:
+            return 8;
+        case PanelFormat::kQ5_0:
+            return 16;
+        case PanelFormat::kQ6_K:
+            return 32;
+        default:
+            return 0;
+    }
+}
+
+/// Bits of a code beyond its nibble; 8 for whole bytes.
+int bitsAboveNibble(PanelFormat format) {
+    switch (format) {
+        case PanelFormat::kQ4_0:
+        case PanelFormat::kQ4_1:
+        case PanelFormat::kQ4_K:
+            return 0;
+        case PanelFormat::kQ5_0:
+        case PanelFormat::kQ5_1:
+        case PanelFormat::kQ5_K:
+            return 1;
+        case PanelFormat::kQ6_K:
+            return 2;
+        default:
+            return 8;
+    }
+}
+
+/// Where the bits of a code beyond its nibble stand.
+struct HighBits {
+    std::size_t byte;
+    unsigned shift;
+};
+
+HighBits highBits(int bits, std::size_t group, std::size_t laneByte) {
+    const auto width = static_cast<std::size_t>(bits);
+    const std::size_t perByte = 8 / width;
+    return {.byte = static_cast<std::size_t>(kNibbleBytes) + 32 * (group / perByte) + laneByte,
+            .shift = static_cast<unsigned>(width * (group % perByte))};
+}
+
+void orInto(std::byte& to, unsigned bits) {
+    to |= static_cast<std::byte>(bits);
+}
+
+template <class T>
+void put(std::byte* to, std::size_t index, T value) {
+    std::memcpy(to + index * sizeof value, &value, sizeof value);
+}
+
+void copyHalf(const std::byte* from, std::byte* to, std::size_t index) {
+    std::memcpy(to + 2 * index, from, 2);
+}
+
+float halfAt(const std::byte* from, std::size_t index) {
+    return readHalf(from + 2 * index);
+}
+
+}  // namespace
+
+void packCodes(PanelFormat format, std::span<const IntBlock, 8> block, std::byte* to) {
+    const int offset = codeOffset(format);
+    const int bits = bitsAboveNibble(format);
+    for (std::size_t lane = 0; lane < 8; ++lane) {
+        for (std::size_t k = 0; k < 32; ++k) {
+            const std::size_t group = k / 4;
+            const std::size_t laneByte = 4 * lane + k % 4;
+            const auto code = static_cast<std::uint8_t>(block[lane].q[k] + offset);
+            if (bits == 8) {
+                to[32 * group + laneByte] = static_cast<std::byte>(code);
+                continue;
+            }
+            orInto(to[32 * (group % 4) + laneByte], (code & 15U) << (group < 4 ? 0 : 4));
+            if (bits > 0) {
+                const HighBits high = highBits(bits, group, laneByte);
+                orInto(to[high.byte], static_cast<unsigned>(code >> 4) << high.shift);
+            }
+        }
+    }
+}
+
+void packScales(PanelFormat format, std::span<const std::byte* const, 8> blocks,
+                std::span<const IntBlock> parts, std::byte* to) {
+    for (std::size_t lane = 0; lane < 8; ++lane) {
+        const std::byte* from = blocks[lane];
+        switch (format) {
+            case PanelFormat::kQ4_0:
+            case PanelFormat::kQ5_0:
+            case PanelFormat::kQ8_0:
+                copyHalf(from, to, lane);
+                break;
+            case PanelFormat::kQ4_1:
+            case PanelFormat::kQ5_1:
+                copyHalf(from, to, lane);
+                copyHalf(from + 2, to, lane + 8);
+                break;
+            case PanelFormat::kQ4_K:
+            case PanelFormat::kQ5_K:
+                copyHalf(from, to, lane);
+                copyHalf(from + 2, to, lane + 8);
+                for (std::size_t b = 0; b < 8; ++b) {
+                    const KScaleMin pair = scaleMinK(from + 4, b);
+                    to[32 + 16 * b + lane] = static_cast<std::byte>(pair.scale);
+                    to[32 + 16 * b + 8 + lane] = static_cast<std::byte>(pair.min);
+                }
+                break;
+            case PanelFormat::kQ6_K:
+                copyHalf(from + 208, to, lane);
+                for (std::size_t b = 0; b < 8; ++b) {
+                    std::memcpy(to + 16 + 16 * b + 2 * lane, from + 192 + 2 * b, 2);
+                }
+                break;
+            case PanelFormat::kSplit8:
+            case PanelFormat::kSplitMin8:
+                for (std::size_t half = 0; half < 2; ++half) {
+                    put(to, 8 * half + lane, parts[lane].scale[half]);
+                    if (format == PanelFormat::kSplitMin8) {
+                        put(to, 16 + 8 * half + lane, parts[lane].min[half]);
+                    }
+                }
+                break;
+            case PanelFormat::kF32:
+            case PanelFormat::kF16:
+            case PanelFormat::kBF16:
+                break;
+        }
+    }
+}
+
+namespace {
+
+void unpackCodes(PanelFormat format, const std::byte* codes, std::size_t lane, IntBlock& out) {
+    const int offset = codeOffset(format);
+    const int bits = bitsAboveNibble(format);
+    for (std::size_t k = 0; k < 32; ++k) {
+        const std::size_t group = k / 4;
+        const std::size_t laneByte = 4 * lane + k % 4;
+        if (bits == 8) {
+            out.q[k] = static_cast<std::int8_t>(codes[32 * group + laneByte]);
+            continue;
+        }
+        const auto byte = std::to_integer<unsigned>(codes[32 * (group % 4) + laneByte]);
+        unsigned code = (byte >> (group < 4 ? 0 : 4)) & 15U;
+        if (bits > 0) {
+            const HighBits high = highBits(bits, group, laneByte);
+            const unsigned mask = (1U << bits) - 1U;
+            code |= ((std::to_integer<unsigned>(codes[high.byte]) >> high.shift) & mask) << 4;
+        }
+        out.q[k] = static_cast<std::int8_t>(static_cast<int>(code) - offset);
+    }
+}
+
+/// `record` serves the block, which is number `b` of those it serves.
+void unpackScales(PanelFormat format, const std::byte* record, std::size_t b, std::size_t lane,
+                  IntBlock& out) {
+    out.scale = {0.0F, 0.0F};
+    out.min = {0.0F, 0.0F};
+    switch (format) {
+        case PanelFormat::kQ4_1:
+        case PanelFormat::kQ5_1:
+            out.min.fill(halfAt(record, lane + 8));
+            [[fallthrough]];
+        case PanelFormat::kQ4_0:
+        case PanelFormat::kQ5_0:
+        case PanelFormat::kQ8_0:
+            out.scale.fill(halfAt(record, lane));
+            break;
+        case PanelFormat::kQ4_K:
+        case PanelFormat::kQ5_K: {
+            const std::byte* pairs = record + 32 + 16 * b;
+            const auto scale = std::to_integer<int>(pairs[lane]);
+            const auto min = std::to_integer<int>(pairs[8 + lane]);
+            out.scale.fill(halfAt(record, lane) * static_cast<float>(scale));
+            out.min.fill(-(halfAt(record, lane + 8) * static_cast<float>(min)));
+            break;
+        }
+        case PanelFormat::kQ6_K:
+            for (std::size_t half = 0; half < 2; ++half) {
+                const auto scale = static_cast<std::int8_t>(record[16 + 16 * b + 2 * lane + half]);
+                out.scale[half] = halfAt(record, lane) * static_cast<float>(scale);
+            }
+            break;
+        case PanelFormat::kSplit8:
+        case PanelFormat::kSplitMin8:
+            for (std::size_t half = 0; half < 2; ++half) {
+                out.scale[half] = readAs<float>(record + 4 * (8 * half + lane));
+                if (format == PanelFormat::kSplitMin8) {
+                    out.min[half] = readAs<float>(record + 4 * (16 + 8 * half + lane));
+                }
+            }
+            break;
+        case PanelFormat::kF32:
+        case PanelFormat::kF16:
+        case PanelFormat::kBF16:
+            break;
+    }
+}
+
+}  // namespace
+
+IntBlock unpackBlock(PanelFormat format, const std::byte* scales, const std::byte* codes,
+                     std::int64_t index, std::size_t lane) {
+    const PanelGeometry geometry = panelGeometry(format);
+    IntBlock out;
+    unpackCodes(format, codes + index * geometry.codeBytes, lane, out);
+    unpackScales(format, scales + index / geometry.groupBlocks * geometry.scaleBytes,
+                 static_cast<std::size_t>(index % geometry.groupBlocks), lane, out);
+    return out;
+}
+
+}  // namespace quern::kernels::cpu

@@ -1,0 +1,82 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "kernels/cpu/gemm.h"
+
+// Weights repacked for tiers with 256-bit vectors: private to kernels/cpu.
+//
+// A panel is 8 outputs; the last one is padded with zero weights. For block formats a panel holds
+// the scales of all its blocks, padded to 64 bytes, then the codes of all its blocks, where a block
+// is 32 columns. Codes are read as 32-bit lanes: lane o of "group" g (g = 0 … 7) holds the codes of
+// columns 4g … 4g+3 of output o, so that one multiply-add of bytes by a broadcast group of
+// activations advances all 8 outputs. For plain types a panel is [inputs][8 outputs].
+
+namespace quern::kernels::cpu {
+
+inline constexpr std::int64_t kPanelOutputs = 8;
+
+/// How a weight lies in panels; several file types may share one.
+enum class PanelFormat : std::uint8_t {
+    kQ4_0,       // nibbles − 8, half scale
+    kQ4_1,       // nibbles, half scale and minimum
+    kQ4_K,       // nibbles, 6-bit scales and minima under two half scales
+    kQ5_0,       // as kQ4_0 with a fifth bit, − 16
+    kQ5_1,       // as kQ4_1 with a fifth bit
+    kQ5_K,       // as kQ4_K with a fifth bit
+    kQ6_K,       // six bits − 32, an int8 scale for each half block under a half scale
+    kQ8_0,       // int8, half scale
+    kSplit8,     // int8, a float scale for each half block
+    kSplitMin8,  // int8, a float scale and minimum for each half block
+    kF32,
+    kF16,
+    kBF16,
+};
+inline constexpr std::size_t kPanelFormats = 13;
+
+/// Bytes of codes in a block of a panel (8 outputs × 32 columns).
+inline constexpr std::int64_t kNibbleBytes = 128;   // byte [j][o][i]: groups j (low) and j + 4
+inline constexpr std::int64_t kFifthBitBytes = 32;  // byte [o][i], bit g
+inline constexpr std::int64_t kTopPairBytes = 64;   // byte [g / 4][o][i], bits 2(g % 4) and up
+inline constexpr std::int64_t kInt8Bytes = 256;     // byte [g][o][i]
+
+struct PanelGeometry {
+    std::int64_t groupBlocks;  // blocks that one record of scales serves
+    std::int64_t scaleBytes;   // of such a record
+    std::int64_t codeBytes;    // of a block; of one column for plain types
+};
+[[nodiscard]] PanelGeometry panelGeometry(PanelFormat format);
+
+/// A repacked matrix, as kernels see it.
+struct PanelMatrix {
+    PanelFormat format = PanelFormat::kF32;
+    std::int64_t outputs = 0;
+    std::int64_t inputs = 0;
+    std::int64_t panelBytes = 0;
+    std::int64_t codesOffset = 0;  // from a panel's scales to its codes
+    const std::byte* data = nullptr;
+
+    [[nodiscard]] std::int64_t blocks() const { return inputs / 32; }
+    [[nodiscard]] const std::byte* panel(std::int64_t index) const {
+        return data + index * panelBytes;
+    }
+};
+
+/// A tier's kernels for one format. Ranges start at multiples of kPanelOutputs.
+struct PanelKernels {
+    void (*multiplyQ8)(const PanelMatrix& weight, const Q8Rows& in, std::int64_t begin,
+                       std::int64_t end, float* out, std::int64_t stride) = nullptr;
+    void (*multiplyF32)(const PanelMatrix& weight, const float* in, std::int64_t rows,
+                        std::int64_t inStride, std::int64_t begin, std::int64_t end, float* out,
+                        std::int64_t stride) = nullptr;
+};
+
+/// Repacks for a tier; `kernelsOf` gives its kernels. Errors as GemmKernels::pack.
+[[nodiscard]] Result<std::unique_ptr<PackedWeight>> packPanels(
+    const TensorView& weight, ActivationType activations, WeightMemory& memory,
+    PanelKernels (*kernelsOf)(PanelFormat));
+
+}  // namespace quern::kernels::cpu
