@@ -1,0 +1,335 @@
+#include "kernels/cpu/check_ops.h"
+
+#include <cmath>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "kernels/quant.h"
+
+namespace quern::kernels::cpu {
+
+namespace {
+
+constexpr std::int64_t kMaxCols = std::int64_t{1} << 31;
+
+std::string number(std::int64_t n) {
+    return std::to_string(n);
+}
+
+std::string rowsName(Rows rows) {
+    return rows == Rows::kTokens ? "T" : "R";
+}
+
+/// Walks the ops in order. The first thing wrong sticks; later checks then do nothing.
+class Checker {
+public:
+    Checker(const OpList& ops, const KvLayout& kv)
+        : m_ops(ops),
+          m_kv(kv),
+          m_isWritten(ops.values.size(), false),
+          m_isKvWritten(kv.layers.size(), false) {}
+
+    Status run() {
+        for (const Value& value : m_ops.values) {
+            if (value.cols < 1 || value.cols > kMaxCols) {
+                wrong("value '" + value.name + "' has " + number(value.cols) +
+                      " columns; it needs 1 to " + number(kMaxCols));
+            }
+        }
+        for (const Op& op : m_ops.ops) {
+            if (m_error) {
+                break;
+            }
+            m_op = &op;
+            std::visit([this](const auto& o) { check(o); }, op.op);
+        }
+        m_op = nullptr;
+        if (isValue(m_ops.output, "output")) {
+            const Value& output = value(m_ops.output);
+            if (output.rows != Rows::kOutputs) {
+                wrong("the output '" + output.name + "' has rows T; it must have rows R");
+            } else if (!m_isWritten[index(m_ops.output)]) {
+                wrong("the output '" + output.name + "' is never written");
+            }
+        }
+        if (m_error) {
+            return tl::unexpected<Error>(*m_error);
+        }
+        return {};
+    }
+
+private:
+    static std::size_t index(std::int32_t id) { return static_cast<std::size_t>(id); }
+    const Value& value(ValueId id) const { return m_ops.values[index(id)]; }
+    const Weight& weight(WeightId id) const { return m_ops.weights[index(id)]; }
+
+    void wrong(const std::string& what) {
+        if (!m_error) {
+            const std::string where = m_op == nullptr ? "op list: " : "op '" + m_op->name + "': ";
+            m_error = Error{.code = ErrorCode::kInvalidArgument, .message = where + what};
+        }
+    }
+    void require(bool isTrue, const std::string& what) {
+        if (!isTrue) {
+            wrong(what);
+        }
+    }
+    bool isValue(ValueId id, const char* role) {
+        const bool isGood = id >= 0 && index(id) < m_ops.values.size();
+        require(isGood, std::string(role) + " is value " + number(id) + " of " +
+                            number(static_cast<std::int64_t>(m_ops.values.size())));
+        return isGood && !m_error;
+    }
+    bool isWeight(WeightId id, const char* role) {
+        const bool isGood = id >= 0 && index(id) < m_ops.weights.size();
+        require(isGood, std::string(role) + " is weight " + number(id) + " of " +
+                            number(static_cast<std::int64_t>(m_ops.weights.size())));
+        return isGood && !m_error;
+    }
+
+    std::string shape(ValueId id) const {
+        const Value& v = value(id);
+        return "'" + v.name + "' [" + rowsName(v.rows) + ", " + number(v.cols) + "]";
+    }
+    std::string weightShape(WeightId id) const {
+        const Weight& w = weight(id);
+        return "'" + w.name + "' [" + number(w.rows) + ", " + number(w.cols) + "]";
+    }
+
+    bool reads(ValueId id, const char* role) {
+        if (!isValue(id, role)) {
+            return false;
+        }
+        require(m_isWritten[index(id)],
+                std::string(role) + " " + shape(id) + " is read before it is written");
+        return !m_error;
+    }
+    /// `inPlace`: the id that the op may write a second time.
+    bool writes(ValueId id, ValueId inPlace = kNone) {
+        if (!isValue(id, "out")) {
+            return false;
+        }
+        require(!m_isWritten[index(id)] || id == inPlace,
+                "out " + shape(id) + " is written a second time");
+        m_isWritten[index(id)] = true;
+        return !m_error;
+    }
+    void sameShape(ValueId a, ValueId b) {
+        require(value(a).rows == value(b).rows && value(a).cols == value(b).cols,
+                shape(a) + " and " + shape(b) + " must have the same shape");
+    }
+    void hasCols(ValueId id, std::int64_t cols, const std::string& why) {
+        require(value(id).cols == cols,
+                shape(id) + " must have " + number(cols) + " columns: " + why);
+    }
+    void hasTokens(ValueId id) {
+        require(value(id).rows == Rows::kTokens, shape(id) + " must have rows T");
+    }
+    void isVector(WeightId id, const char* role, std::int64_t elements,
+                  std::int64_t otherElements) {
+        if (isWeight(id, role)) {
+            const std::int64_t count = weight(id).rows * weight(id).cols;
+            require(count == elements || count == otherElements,
+                    std::string(role) + " " + weightShape(id) + " must have " + number(elements) +
+                        " elements");
+        }
+    }
+    void isFinite(float x, const char* what) {
+        require(std::isfinite(x), std::string(what) + " is not a finite number");
+    }
+
+    void check(const EmbedOp& op) {
+        if (isWeight(op.table, "table") && writes(op.out)) {
+            hasTokens(op.out);
+            hasCols(op.out, weight(op.table).cols, "the table is " + weightShape(op.table));
+            isFinite(op.scale, "scale");
+        }
+    }
+    void check(const NormOp& op) {
+        if (!reads(op.in, "in") || !writes(op.out, op.in)) {
+            return;
+        }
+        sameShape(op.in, op.out);
+        const std::int64_t cols = value(op.in).cols;
+        require(op.groupCols >= 0 && (op.groupCols == 0 || cols % op.groupCols == 0),
+                "groups of " + number(op.groupCols) + " columns do not divide " + shape(op.in));
+        const std::int64_t group = op.groupCols == 0 ? cols : op.groupCols;
+        if (op.weight != kNone) {
+            isVector(op.weight, "weight", group, cols);
+        }
+        if (op.bias != kNone) {
+            isVector(op.bias, "bias", group, cols);
+        }
+        isFinite(op.eps, "eps");
+        isFinite(op.weightOffset, "weightOffset");
+    }
+    void check(const MatMulOp& op) {
+        if (!reads(op.in, "in") || !isWeight(op.weight, "weight") || !writes(op.out)) {
+            return;
+        }
+        const Weight& w = weight(op.weight);
+        require(value(op.in).rows == value(op.out).rows && w.cols == value(op.in).cols &&
+                    w.rows == value(op.out).cols,
+                "in " + shape(op.in) + " · weight " + weightShape(op.weight) +
+                    "ᵀ does not give out " + shape(op.out));
+        if (op.bias != kNone) {
+            isVector(op.bias, "bias", w.rows, w.rows);
+        }
+    }
+    void check(const RopeOp& op) {
+        if (!reads(op.inOut, "inOut") || !isWeight(op.freqs, "freqs")) {
+            return;
+        }
+        hasTokens(op.inOut);
+        require(op.headDim >= 1 && value(op.inOut).cols % op.headDim == 0,
+                "heads of " + number(op.headDim) + " columns do not divide " + shape(op.inOut));
+        const std::int64_t count = weight(op.freqs).rows * weight(op.freqs).cols;
+        require(count >= 1 && 2 * count <= op.headDim,
+                number(count) + " frequencies turn " + number(2 * count) + " columns; a head has " +
+                    number(op.headDim));
+        isFinite(op.magnitude, "magnitude");
+    }
+    const KvLayer* kvLayer(std::int32_t id) {
+        const bool isGood = id >= 0 && index(id) < m_kv.layers.size();
+        require(isGood, "KV layer " + number(id) + " of " +
+                            number(static_cast<std::int64_t>(m_kv.layers.size())));
+        return isGood ? &m_kv.layers[index(id)] : nullptr;
+    }
+    void check(const KvWriteOp& op) {
+        const KvLayer* layer = kvLayer(op.kvLayer);
+        if (layer != nullptr && reads(op.key, "key") && reads(op.value, "value")) {
+            hasTokens(op.key);
+            hasTokens(op.value);
+            hasCols(op.key, layer->kvHeads * layer->keyDim,
+                    number(layer->kvHeads) + " heads of " + number(layer->keyDim));
+            hasCols(op.value, layer->kvHeads * layer->valueDim,
+                    number(layer->kvHeads) + " heads of " + number(layer->valueDim));
+            m_isKvWritten[index(op.kvLayer)] = true;
+        }
+    }
+    void check(const AttentionOp& op) {
+        const KvLayer* layer = kvLayer(op.kvLayer);
+        if (layer == nullptr || !reads(op.query, "query") || !writes(op.out)) {
+            return;
+        }
+        require(m_isKvWritten[index(op.kvLayer)],
+                "KV layer " + number(op.kvLayer) + " is read before an op writes it");
+        hasTokens(op.query);
+        hasTokens(op.out);
+        require(op.heads >= 1 && op.heads <= kMaxCols && op.heads % layer->kvHeads == 0,
+                number(op.heads) + " heads cannot share " + number(layer->kvHeads) +
+                    " KV heads evenly");
+        hasCols(op.query, op.heads * layer->keyDim,
+                number(op.heads) + " heads of " + number(layer->keyDim));
+        hasCols(op.out, op.heads * layer->valueDim,
+                number(op.heads) + " heads of " + number(layer->valueDim));
+        require(op.window >= 0, "window is " + number(op.window));
+        isFinite(op.scale, "scale");
+        require(std::isfinite(op.softcap) && op.softcap >= 0.0F,
+                "softcap must be a finite number of at least 0");
+        if (op.sinks != kNone) {
+            isVector(op.sinks, "sinks", op.heads, op.heads);
+        }
+    }
+    void check(const AddOp& op) {
+        if (reads(op.a, "a") && reads(op.b, "b") && writes(op.out, op.a)) {
+            sameShape(op.a, op.b);
+            sameShape(op.a, op.out);
+        }
+    }
+    void check(const ScaleOp& op) {
+        if (reads(op.in, "in") && writes(op.out, op.in)) {
+            sameShape(op.in, op.out);
+            isFinite(op.factor, "factor");
+        }
+    }
+    void check(const ActivationOp& op) {
+        if (reads(op.in, "in") && writes(op.out, op.in)) {
+            sameShape(op.in, op.out);
+        }
+    }
+    void check(const GluOp& op) {
+        if (reads(op.gate, "gate") && reads(op.up, "up") && writes(op.out, op.gate)) {
+            sameShape(op.gate, op.up);
+            sameShape(op.gate, op.out);
+        }
+    }
+    void check(const SoftcapOp& op) {
+        if (reads(op.in, "in") && writes(op.out, op.in)) {
+            sameShape(op.in, op.out);
+            require(std::isfinite(op.cap) && op.cap > 0.0F, "cap must be a finite number above 0");
+        }
+    }
+    void check(const GatherOutputsOp& op) {
+        if (reads(op.in, "in") && writes(op.out)) {
+            hasTokens(op.in);
+            require(value(op.out).rows == Rows::kOutputs, shape(op.out) + " must have rows R");
+            hasCols(op.out, value(op.in).cols, "in is " + shape(op.in));
+        }
+    }
+
+    const OpList& m_ops;
+    const KvLayout& m_kv;
+    const Op* m_op = nullptr;
+    std::vector<bool> m_isWritten;
+    std::vector<bool> m_isKvWritten;
+    std::optional<Error> m_error;
+};
+
+Status checkWeight(const Weight& weight, const TensorView& view) {
+    const std::string name = "weight '" + weight.name + "'";
+    if (weight.rows < 1 || weight.cols < 1 || weight.rows > kMaxCols || weight.cols > kMaxCols) {
+        return fail(ErrorCode::kInvalidArgument,
+                    name + " is [" + number(weight.rows) + ", " + number(weight.cols) +
+                        "]; each dimension must be 1 to " + number(kMaxCols));
+    }
+    if (view.data == nullptr) {
+        return fail(ErrorCode::kInvalidArgument, name + " has no data");
+    }
+    if (view.type != weight.type) {
+        return fail(ErrorCode::kInvalidArgument,
+                    name + " is declared as " + std::string(traits(weight.type).name) +
+                        " but its data is " + std::string(traits(view.type).name));
+    }
+    if (view.shape.elements() != weight.rows * weight.cols ||
+        (weight.rows > 1 && view.shape.cols() != weight.cols)) {
+        return fail(ErrorCode::kInvalidArgument,
+                    name + " is declared as [" + number(weight.rows) + ", " + number(weight.cols) +
+                        "] but its data is [" + number(view.shape.rows()) + ", " +
+                        number(view.shape.cols()) + "]");
+    }
+    if (const auto bytes = rowBytes(view.type, weight.cols); !bytes) {
+        return fail(ErrorCode::kInvalidArgument, name + ": " + bytes.error().message);
+    }
+    return {};
+}
+
+}  // namespace
+
+Status checkOps(const OpList& ops, const KvLayout& kv, std::span<const TensorView> weights,
+                const CompileOptions& options) {
+    for (const auto& [what, count] :
+         {std::pair{"maxTokens", options.maxTokens}, std::pair{"maxOutputs", options.maxOutputs},
+          std::pair{"maxSequences", options.maxSequences}}) {
+        constexpr std::int64_t kMost = 1 << 20;
+        if (count < 1 || count > kMost) {
+            return fail(ErrorCode::kInvalidArgument, std::string(what) + " is " + number(count) +
+                                                         "; it must be 1 to " + number(kMost));
+        }
+    }
+    if (weights.size() != ops.weights.size()) {
+        return fail(ErrorCode::kInvalidArgument,
+                    "data of " + number(static_cast<std::int64_t>(weights.size())) +
+                        " weights for an op list that has " +
+                        number(static_cast<std::int64_t>(ops.weights.size())));
+    }
+    for (std::size_t i = 0; i < weights.size(); ++i) {
+        if (auto status = checkWeight(ops.weights[i], weights[i]); !status) {
+            return status;
+        }
+    }
+    return Checker(ops, kv).run();
+}
+
+}  // namespace quern::kernels::cpu

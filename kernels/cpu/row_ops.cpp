@@ -1,0 +1,151 @@
+#include <cmath>
+#include <cstring>
+#include <span>
+
+#include "kernels/cpu/step.h"
+#include "kernels/quant.h"
+
+namespace quern::kernels::cpu {
+
+namespace {
+
+void runEmbed(const RowOp& op, const Worker& worker, std::int64_t row) {
+    const EmbedTable& table = op.table;
+    const std::int64_t token = worker.step.inputs->tokens[static_cast<std::size_t>(row)];
+    float* out = worker.at(op.out, row);
+    if (table.packed != nullptr) {
+        table.packed->unpackRow(token, out);
+    } else {
+        // The type has a reader and the size fits: the table was checked when it was taken over.
+        (void)dequantize(table.type,
+                         std::span(table.data + token * table.rowBytes,
+                                   static_cast<std::size_t>(table.rowBytes)),
+                         std::span(out, static_cast<std::size_t>(table.cols)));
+    }
+    if (op.factor != 1.0F) {
+        worker.step.image->kernels->scale(out, op.factor, out, table.cols);
+    }
+}
+
+void runNorm(const RowOp& op, const Worker& worker, std::int64_t row, std::int64_t begin,
+             std::int64_t end) {
+    NormArgs args = op.norm;
+    args.groups = (end - begin) / args.groupCols;
+    if (args.weightStep > 0) {
+        args.weight = args.weight == nullptr ? nullptr : args.weight + begin;
+        args.bias = args.bias == nullptr ? nullptr : args.bias + begin;
+    }
+    worker.step.image->kernels->norm(args, worker.at(op.in[0], row) + begin,
+                                     worker.at(op.out, row) + begin);
+}
+
+void runRope(const RowOp& op, const Worker& worker, std::int64_t row, std::int64_t begin,
+             std::int64_t end) {
+    const RopeTable& table = worker.step.image->ropes[static_cast<std::size_t>(op.ropeTable)];
+    RopeArgs args = op.rope;
+    args.heads = (end - begin) / args.headDim;
+    args.cos = worker.step.shared + table.cosOffset + row * table.half;
+    args.sin = worker.step.shared + table.sinOffset + row * table.half;
+    worker.step.image->kernels->rope(args, worker.at(op.in[0], row) + begin,
+                                     worker.at(op.out, row) + begin);
+}
+
+}  // namespace
+
+void runRowOp(const RowOp& op, const Worker& worker, std::int64_t row, std::int64_t begin,
+              std::int64_t end) {
+    const TierKernels& kernels = *worker.step.image->kernels;
+    const std::int64_t count = end - begin;
+    switch (op.kind) {
+        case OpKind::kEmbed:
+            return runEmbed(op, worker, row);
+        case OpKind::kNorm:
+            return runNorm(op, worker, row, begin, end);
+        case OpKind::kRope:
+            return runRope(op, worker, row, begin, end);
+        case OpKind::kKvWrite:
+            return writeKv(op, worker, row, 0, op.kv.kvHeads);
+        case OpKind::kAdd:
+            return kernels.add(worker.at(op.in[0], row) + begin, worker.at(op.in[1], row) + begin,
+                               worker.at(op.out, row) + begin, count);
+        case OpKind::kScale:
+            return kernels.scale(worker.at(op.in[0], row) + begin, op.factor,
+                                 worker.at(op.out, row) + begin, count);
+        case OpKind::kActivation:
+            return kernels.activate(op.activation, worker.at(op.in[0], row) + begin,
+                                    worker.at(op.out, row) + begin, count);
+        case OpKind::kGlu:
+            return kernels.glu(op.activation, worker.at(op.in[0], row) + begin,
+                               worker.at(op.in[1], row) + begin, worker.at(op.out, row) + begin,
+                               count);
+        case OpKind::kSoftcap:
+            return kernels.softcap(worker.at(op.in[0], row) + begin, op.factor,
+                                   worker.at(op.out, row) + begin, count);
+        case OpKind::kGather: {
+            const std::int64_t from = worker.step.inputs->outputRows[static_cast<std::size_t>(row)];
+            std::memcpy(worker.at(op.out, row), worker.at(op.in[0], from),
+                        static_cast<std::size_t>(op.out.cols) * sizeof(float));
+            return;
+        }
+        case OpKind::kMatMul:
+        case OpKind::kAttention:
+            return;  // never part of a prologue
+    }
+}
+
+void runPrologue(const Stage& stage, const Worker& worker, std::int64_t row) {
+    for (const RowOp& op : stage.prologue) {
+        if (op.kind == OpKind::kKvWrite && worker.isRepeating && worker.index != 0) {
+            continue;  // the cache is shared: one writes
+        }
+        runRowOp(op, worker, row, 0, op.out.cols);
+    }
+}
+
+void writeKv(const RowOp& op, const Worker& worker, std::int64_t row, std::int64_t begin,
+             std::int64_t end) {
+    const std::int64_t position = worker.step.inputs->positions[static_cast<std::size_t>(row)];
+    const KvLayerLayout& kv = op.kv;
+    std::byte* block = worker.block(kv.group, worker.step.sequenceOf[static_cast<std::size_t>(row)],
+                                    position / kBlockTokens) +
+                       kv.offsetBytes;
+    KvWriteArgs args{.isF16 = worker.step.image->isKvF16,
+                     .keyDim = kv.keyDim,
+                     .valueDim = kv.valueDim,
+                     .paddedValueDim = kv.paddedValueDim,
+                     .slot = static_cast<std::int32_t>(position % kBlockTokens)};
+    for (std::int64_t head = begin; head < end; ++head) {
+        args.keyBlock = block + head * kv.headBytes;
+        args.valueBlock = args.keyBlock + kv.keyBytes;
+        worker.step.image->kernels->kvWrite(args, worker.at(op.in[0], row) + head * kv.keyDim,
+                                            worker.at(op.in[1], row) + head * kv.valueDim);
+    }
+}
+
+void fillRopeTables(const StepContext& step, std::int64_t first, std::int64_t last) {
+    for (const RopeTable& table : step.image->ropes) {
+        for (std::int64_t row = first; row < last; ++row) {
+            const auto position =
+                static_cast<float>(step.inputs->positions[static_cast<std::size_t>(row)]);
+            float* cos = step.shared + table.cosOffset + row * table.half;
+            float* sin = step.shared + table.sinOffset + row * table.half;
+            for (std::int64_t i = 0; i < table.half; ++i) {
+                // The product is rounded to float32 as in the reference implementations: at far
+                // positions its rounding is larger than all other errors.
+                const double angle = static_cast<double>(position * table.freqs[i]);
+                const double magnitude = static_cast<double>(table.magnitude);
+                cos[i] = static_cast<float>(std::cos(angle) * magnitude);
+                sin[i] = static_cast<float>(std::sin(angle) * magnitude);
+            }
+        }
+    }
+}
+
+void runRowStage(const Stage& stage, Worker& worker) {
+    const RowRange own = ownRows(worker, worker.rows(stage.rows));
+    for (std::int64_t row = own.first; row < own.last; ++row) {
+        runPrologue(stage, worker, row);
+    }
+}
+
+}  // namespace quern::kernels::cpu

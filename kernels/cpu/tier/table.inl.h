@@ -1,0 +1,18 @@
+// The tier's table, after all its functions.
+
+const TierKernels& kernels() {
+    static constexpr TierKernels kTable{
+        .norm = norm,
+        .add = add,
+        .scale = scale,
+        .activate = activate,
+        .glu = glu,
+        .softcap = softcap,
+        .rope = rope,
+        .kvWrite = kvWrite,
+        .attendSpan = attendSpan,
+        .mergeSpan = mergeSpan,
+        .mergeSink = mergeSink,
+    };
+    return kTable;
+}
