@@ -132,8 +132,7 @@ Status dequantize(DType type, std::span<const std::byte> blocks, std::span<float
                                       [](std::int32_t value) { return static_cast<float>(value); });
             return {};
         default:
-            return fail(ErrorCode::kUnsupported,
-                        "type " + std::string(t.name) + " cannot be read yet");
+            return fail(ErrorCode::kUnsupported, "type " + std::string(t.name) + " has no reader");
     }
 }
 

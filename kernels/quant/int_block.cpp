@@ -51,6 +51,20 @@ BlockDecoder blockDecoder(DType type) {
             return decode::q5K;
         case DType::kQ6_K:
             return decode::q6K;
+        case DType::kIQ1_S:
+            return decode::iq1S;
+        case DType::kIQ1_M:
+            return decode::iq1M;
+        case DType::kIQ2_XXS:
+            return decode::iq2Xxs;
+        case DType::kIQ2_XS:
+            return decode::iq2Xs;
+        case DType::kIQ2_S:
+            return decode::iq2S;
+        case DType::kIQ3_XXS:
+            return decode::iq3Xxs;
+        case DType::kIQ3_S:
+            return decode::iq3S;
         case DType::kIQ4_NL:
             return decode::iq4Nl;
         case DType::kIQ4_XS:

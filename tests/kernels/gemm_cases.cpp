@@ -72,10 +72,12 @@ void tameScales(DType type, std::byte* block, std::mt19937& random) {
 
 const std::vector<DType>& weightTypes() {
     static const std::vector<DType> kTypes{
-        DType::kF32,   DType::kF16,    DType::kBF16,   DType::kQ8_0,  DType::kQ4_0,  DType::kQ4_1,
-        DType::kQ5_0,  DType::kQ5_1,   DType::kQ4_K,   DType::kQ5_K,  DType::kQ6_K,  DType::kQ2_K,
-        DType::kQ3_K,  DType::kIQ4_NL, DType::kIQ4_XS, DType::kTQ1_0, DType::kTQ2_0, DType::kMXFP4,
-        DType::kNVFP4, DType::kF8E4M3, DType::kF8E5M2};
+        DType::kF32,    DType::kF16,     DType::kBF16,  DType::kQ8_0,    DType::kQ4_0,
+        DType::kQ4_1,   DType::kQ5_0,    DType::kQ5_1,  DType::kQ4_K,    DType::kQ5_K,
+        DType::kQ6_K,   DType::kQ2_K,    DType::kQ3_K,  DType::kIQ4_NL,  DType::kIQ4_XS,
+        DType::kTQ1_0,  DType::kTQ2_0,   DType::kMXFP4, DType::kNVFP4,   DType::kF8E4M3,
+        DType::kF8E5M2, DType::kIQ1_S,   DType::kIQ1_M, DType::kIQ2_XXS, DType::kIQ2_XS,
+        DType::kIQ2_S,  DType::kIQ3_XXS, DType::kIQ3_S};
     return kTypes;
 }
 

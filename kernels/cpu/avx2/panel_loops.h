@@ -24,7 +24,7 @@ struct OutputRange {
 };
 
 template <class Format, int Rows>
-void multiplyTileQ8(const PanelMatrix& weight, const Q8Block* in, std::int64_t firstRow,
+[[gnu::noinline]] void multiplyTileQ8(const PanelMatrix& weight, const Q8Block* in, std::int64_t firstRow,
                     const OutputRange& range) {
     const std::int64_t blocks = weight.blocks();
     for (std::int64_t o = range.begin; o < range.end; o += kPanelOutputs) {
@@ -121,7 +121,7 @@ template <class Format, int Rows, std::size_t... Group>
 }
 
 template <class Format, int Rows>
-void multiplyTileF32(const PanelMatrix& weight, const float* in, std::int64_t inStride,
+[[gnu::noinline]] void multiplyTileF32(const PanelMatrix& weight, const float* in, std::int64_t inStride,
                      std::int64_t firstRow, const OutputRange& range) {
     const std::int64_t blocks = weight.blocks();
     for (std::int64_t o = range.begin; o < range.end; o += kPanelOutputs) {
@@ -180,7 +180,7 @@ struct PlainBF16 {
 };
 
 template <class Plain, int Rows>
-void multiplyTilePlain(const PanelMatrix& weight, const float* in, std::int64_t inStride,
+[[gnu::noinline]] void multiplyTilePlain(const PanelMatrix& weight, const float* in, std::int64_t inStride,
                        std::int64_t firstRow, const OutputRange& range) {
     for (std::int64_t o = range.begin; o < range.end; o += kPanelOutputs) {
         const std::byte* panel = weight.panel(o / kPanelOutputs);
