@@ -71,12 +71,21 @@ public:
 [[nodiscard]] Result<std::shared_ptr<const Tokenizer>> loadTokenizer(
     const std::filesystem::path& model);
 
-/// Turns a stream of tokens into text that never ends inside a UTF-8 sequence.
+/// Where the tokens that a detokenizer is given stand.
+enum class TextStart {
+    kBeginning,  // they begin a text: a leading space that the format adds is taken away
+    kMiddle,     // they continue one, as a completion its prompt: that space belongs to the text
+};
+
+/// Turns a stream of tokens into text that never ends inside a UTF-8 sequence. All that it gives,
+/// with what is unfinished, is what `decode` gives for all tokens; only bytes that no further
+/// token can complete to a character become U+FFFD each, because what is sent must be UTF-8.
 /// One per choice; belongs to one thread.
 class Detokenizer {
 public:
     /// `tokenizer` must outlive it.
-    Detokenizer(const Tokenizer& tokenizer, bool skipSpecial);
+    Detokenizer(const Tokenizer& tokenizer, bool skipSpecial,
+                TextStart start = TextStart::kBeginning);
     ~Detokenizer();
     Detokenizer(Detokenizer&&) noexcept;
     Detokenizer& operator=(Detokenizer&&) noexcept;

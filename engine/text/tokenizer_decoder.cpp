@@ -1,0 +1,169 @@
+#include "engine/text/tokenizer_decoder.h"
+
+#include <array>
+#include <utility>
+
+#include "engine/text/normalizer.h"
+#include "engine/text/pretokenizer.h"
+#include "engine/text/tokenizer_utf8.h"
+#include "engine/text/tokenizer_vocabulary.h"
+
+namespace quern::engine::text {
+namespace {
+
+template <class Function>
+class FunctionStep final : public DecoderStep {
+public:
+    explicit FunctionStep(Function function) : m_function(std::move(function)) {}
+    void apply(std::string& token, bool isFirst) const override { m_function(token, isFirst); }
+
+private:
+    Function m_function;
+};
+
+template <class Function>
+DecoderStepPtr makeFrom(Function function) {
+    return std::make_unique<FunctionStep<Function>>(std::move(function));
+}
+
+void replaceAll(std::string& text, std::string_view pattern, std::string_view content) {
+    for (std::size_t at = text.find(pattern); at != std::string::npos && !pattern.empty();
+         at = text.find(pattern, at + content.size())) {
+        text.replace(at, pattern.size(), content);
+    }
+}
+
+/// Takes `part` from the start or the end of `text`, at most `times` times.
+void trimStart(std::string& text, std::string_view part, std::size_t times) {
+    std::size_t count = 0;
+    while (count < times && !part.empty() &&
+           std::string_view(text).substr(count * part.size()).starts_with(part)) {
+        ++count;
+    }
+    text.erase(0, count * part.size());
+}
+void trimEnd(std::string& text, std::string_view part, std::size_t times) {
+    for (std::size_t count = 0; count < times && !part.empty() && text.ends_with(part); ++count) {
+        text.resize(text.size() - part.size());
+    }
+}
+
+void decodeByteLevel(std::string& token) {
+    std::string bytes;
+    bytes.reserve(token.size());
+    for (std::size_t i = 0; i < token.size();) {
+        const DecodedChar c = decodeUtf8(token, i);
+        const int byte = c.length == 0 ? -1 : byteOfLevelChar(c.codepoint);
+        if (byte < 0) {
+            return;  // not in the alphabet: the token is its own text
+        }
+        bytes.push_back(static_cast<char>(byte));
+        i += c.length;
+    }
+    token = std::move(bytes);
+}
+
+/// BERT's tidying: spaces before punctuation and inside contractions go.
+void cleanUp(std::string& token) {
+    constexpr std::array<std::pair<std::string_view, std::string_view>, 11> kRules = {{
+        {" .", "."},
+        {" ?", "?"},
+        {" !", "!"},
+        {" ,", ","},
+        {" ' ", "'"},
+        {" n't", "n't"},
+        {" 'm", "'m"},
+        {" do not", " don't"},
+        {" 's", "'s"},
+        {" 've", "'ve"},
+        {" 're", "'re"},
+    }};
+    for (const auto& [pattern, content] : kRules) {
+        replaceAll(token, pattern, content);
+    }
+}
+
+}  // namespace
+
+DecoderStepPtr makeByteLevelDecoder() {
+    return makeFrom([](std::string& token, bool) { decodeByteLevel(token); });
+}
+
+DecoderStepPtr makeByteFallbackDecoder() {
+    return makeFrom([](std::string& token, bool) {
+        if (const auto byte = parseByteToken(token)) {
+            token.assign(1, static_cast<char>(*byte));
+        }
+    });
+}
+
+DecoderStepPtr makeReplaceDecoder(std::string pattern, std::string content) {
+    return makeFrom([pattern = std::move(pattern), content = std::move(content)](
+                        std::string& token, bool) { replaceAll(token, pattern, content); });
+}
+
+DecoderStepPtr makeReplaceRegexDecoder(Regex pattern, std::string content) {
+    return makeFrom([replace = makeReplaceRegex(std::move(pattern), std::move(content))](
+                        std::string& token, bool) {
+        if (!needsEscape(token)) {
+            token = replace->apply(token);
+        }
+    });
+}
+
+DecoderStepPtr makeMetaspaceDecoder(std::string replacement, bool drops) {
+    return makeFrom(
+        [replacement = std::move(replacement), drops](std::string& token, bool isFirst) {
+            replaceAll(token, replacement, isFirst && drops ? "" : " ");
+        });
+}
+
+DecoderStepPtr makeWordPieceDecoder(std::string prefix, bool cleansUp) {
+    return makeFrom([prefix = std::move(prefix), cleansUp](std::string& token, bool isFirst) {
+        if (!isFirst) {
+            if (!prefix.empty() && token.starts_with(prefix)) {
+                token.erase(0, prefix.size());
+            } else {
+                token.insert(0, " ");
+            }
+        }
+        if (cleansUp) {
+            cleanUp(token);
+        }
+    });
+}
+
+DecoderStepPtr makeSuffixDecoder(std::string suffix) {
+    return makeFrom(
+        [suffix = std::move(suffix)](std::string& token, bool) { replaceAll(token, suffix, " "); });
+}
+
+DecoderStepPtr makeStripDecoder(std::string content, std::size_t start, std::size_t stop) {
+    return makeFrom([content = std::move(content), start, stop](std::string& token, bool) {
+        trimStart(token, content, start);
+        trimEnd(token, content, stop);
+    });
+}
+
+DecoderStepPtr makeJoinDecoder() {
+    return makeFrom([](std::string& token, bool isFirst) {
+        if (!isFirst) {
+            token.insert(0, " ");
+        }
+    });
+}
+
+std::string TextDecoder::decode(std::string_view spelling, bool isFirst) const {
+    std::string text(spelling);
+    for (const DecoderStepPtr& step : steps) {
+        step->apply(text, isFirst);
+    }
+    return text;
+}
+
+void TextDecoder::trim(std::string& text) const {
+    trimStart(text, trimmed, trimsStart);
+    trimEnd(text, trimmed, trimsEnd);
+}
+
+}  // namespace quern::engine::text

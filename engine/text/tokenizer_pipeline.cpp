@@ -1,0 +1,149 @@
+#include "engine/text/tokenizer_pipeline.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "engine/text/tokenizer_utf8.h"
+
+namespace quern::engine::text {
+namespace {
+
+/// A tokenizer of any format: runs its parts in their order. Immutable; any thread.
+class PipelineTokenizer final : public Tokenizer {
+public:
+    explicit PipelineTokenizer(TokenizerParts parts) : m_parts(std::move(parts)) {
+        m_offsets.reserve(static_cast<std::size_t>(vocabSize()) + 1);
+        for (TokenId id = 0; id < vocabSize(); ++id) {
+            m_offsets.push_back(m_bytes.size());
+            m_bytes += textOf(id, false);
+        }
+        m_offsets.push_back(m_bytes.size());
+    }
+
+    [[nodiscard]] std::int32_t vocabSize() const override { return m_parts.vocabulary->size(); }
+
+    [[nodiscard]] Result<std::vector<TokenId>> encode(std::string_view text,
+                                                      EncodeOptions options) const override {
+        std::string escaped;
+        if (needsEscape(text)) {
+            escaped = escapeInvalid(text);
+            text = escaped;
+        }
+        std::vector<TokenId> ids;
+        ids.reserve(text.size() / 4 + 8);
+        for (const TextSegment& segment : m_parts.added.split(text, options.parseSpecial)) {
+            if (segment.id >= 0) {
+                ids.push_back(segment.id);
+                continue;
+            }
+            const bool isAtStart = segment.text.data() == text.data();
+            if (Status status = encodeText(segment.text, isAtStart, options.parseSpecial, ids);
+                !status) {
+                return forward(status);
+            }
+        }
+        if (options.addSpecial) {
+            addSpecial(ids, options.parseSpecial);
+        }
+        return ids;
+    }
+
+    [[nodiscard]] std::string_view tokenBytes(TokenId id) const override {
+        if (id < 0 || id >= vocabSize()) {
+            return {};
+        }
+        const auto at = static_cast<std::size_t>(id);
+        return std::string_view(m_bytes).substr(m_offsets[at], m_offsets[at + 1] - m_offsets[at]);
+    }
+
+    [[nodiscard]] bool isControl(TokenId id) const override {
+        return id >= 0 && id < vocabSize() && m_parts.vocabulary->isControl(id);
+    }
+
+    [[nodiscard]] std::string decode(std::span<const TokenId> ids,
+                                     bool skipSpecial) const override {
+        std::string text;
+        bool isFirst = true;
+        for (const TokenId id : ids) {
+            if (id < 0 || id >= vocabSize() || (skipSpecial && isControl(id))) {
+                continue;
+            }
+            if (isFirst) {
+                text += textOf(id, true);
+            } else {
+                text += tokenBytes(id);
+            }
+            isFirst = false;
+        }
+        m_parts.decoder.trim(text);
+        return text;
+    }
+
+    [[nodiscard]] std::optional<TokenId> find(std::string_view piece) const override {
+        return m_parts.vocabulary->find(needsEscape(piece) ? escapeInvalid(piece)
+                                                           : std::string(piece));
+    }
+    [[nodiscard]] const SpecialTokens& special() const override { return m_parts.special; }
+    [[nodiscard]] std::string description() const override { return m_parts.description; }
+    [[nodiscard]] bool addsSpacePrefix() const override { return m_parts.addsSpacePrefix; }
+
+private:
+    [[nodiscard]] std::string textOf(TokenId id, bool isFirst) const {
+        const TokenKind kind = m_parts.vocabulary->kind(id);
+        const std::string_view spelling = m_parts.vocabulary->text(id);
+        const bool isAdded = m_parts.vocabulary->isControl(id) || kind == TokenKind::kUserDefined;
+        if (isAdded && m_parts.decodesAddedAsSpelled) {
+            std::string text;
+            appendUnescaped(text, spelling);
+            return text;
+        }
+        return m_parts.decoder.decode(spelling, isFirst);
+    }
+
+    [[nodiscard]] Status encodeText(std::string_view text, bool isAtStart, bool parseSpecial,
+                                    std::vector<TokenId>& ids) const {
+        std::string normalized;
+        if (m_parts.normalizer) {
+            normalized = m_parts.normalizer->apply(text);
+            text = normalized;
+        }
+        for (const TextSegment& segment : m_parts.addedNormalized.split(text, parseSpecial)) {
+            if (segment.id >= 0) {
+                ids.push_back(segment.id);
+                continue;
+            }
+            Pieces pieces(segment.text, isAtStart && segment.text.data() == text.data());
+            for (const PreTokenizerPtr& step : m_parts.preTokenizers) {
+                step->apply(pieces);
+            }
+            for (const Pieces::Span& span : pieces.spans()) {
+                if (Status status = m_parts.model->encode(pieces.at(span), ids); !status) {
+                    return status;
+                }
+            }
+        }
+        return {};
+    }
+
+    void addSpecial(std::vector<TokenId>& ids, bool parseSpecial) const {
+        const std::vector<TokenId>& prefix = m_parts.prefix;
+        const bool isThere = parseSpecial && ids.size() >= prefix.size() &&
+                             std::equal(prefix.begin(), prefix.end(), ids.begin());
+        if (!isThere) {
+            ids.insert(ids.begin(), prefix.begin(), prefix.end());
+        }
+        ids.insert(ids.end(), m_parts.suffix.begin(), m_parts.suffix.end());
+    }
+
+    TokenizerParts m_parts;
+    std::string m_bytes;  // of all tokens, one after the other
+    std::vector<std::size_t> m_offsets;
+};
+
+}  // namespace
+
+std::shared_ptr<const Tokenizer> makeTokenizer(TokenizerParts parts) {
+    return std::make_shared<PipelineTokenizer>(std::move(parts));
+}
+
+}  // namespace quern::engine::text

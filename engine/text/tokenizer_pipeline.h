@@ -1,0 +1,38 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engine/text.h"
+#include "engine/text/normalizer.h"
+#include "engine/text/pretokenizer.h"
+#include "engine/text/tokenizer_added_tokens.h"
+#include "engine/text/tokenizer_decoder.h"
+#include "engine/text/tokenizer_model.h"
+#include "engine/text/tokenizer_vocabulary.h"
+
+namespace quern::engine::text {
+
+/// What a tokenizer is made of, whatever file describes it. Text passes the parts in this order.
+struct TokenizerParts {
+    std::unique_ptr<const Vocabulary> vocabulary;
+    AddedTokenMatcher added;            // cut out first
+    NormalizerPtr normalizer;           // null: none
+    AddedTokenMatcher addedNormalized;  // cut out after normalizing
+    std::vector<PreTokenizerPtr> preTokenizers;
+    std::unique_ptr<const TokenModel> model;  // may borrow the vocabulary
+    std::vector<TokenId> prefix;              // with addSpecial
+    std::vector<TokenId> suffix;
+    TextDecoder decoder;
+    /// Added tokens whose text is their spelling, whatever the decoder does to others.
+    bool decodesAddedAsSpelled = false;
+    SpecialTokens special;
+    std::string description;
+    bool addsSpacePrefix = false;
+};
+
+/// Never fails; the parts must be whole: a vocabulary with its index built, and a model.
+[[nodiscard]] std::shared_ptr<const Tokenizer> makeTokenizer(TokenizerParts parts);
+
+}  // namespace quern::engine::text

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <string>
+
+namespace quern::engine::text {
+
+/// Unicode's White_Space.
+[[nodiscard]] bool isWhitespace(char32_t c);
+/// ASCII punctuation and symbols, and Unicode's P categories.
+[[nodiscard]] bool isPunctuation(char32_t c);
+/// Unicode's N categories.
+[[nodiscard]] bool isNumeric(char32_t c);
+/// Unicode's Mn: accents as characters of their own.
+[[nodiscard]] bool isNonspacingMark(char32_t c);
+/// Unicode's C categories: controls, formats, private and unassigned characters.
+[[nodiscard]] bool isOther(char32_t c);
+/// The CJK ideographs that BERT takes one by one.
+[[nodiscard]] bool isCjkIdeograph(char32_t c);
+/// Appends the full lower case of `c` in UTF-8.
+void appendLowercase(std::string& out, char32_t c);
+
+}  // namespace quern::engine::text
