@@ -27,8 +27,8 @@ struct DTypeTraits {
 [[nodiscard]] Result<std::int64_t> rowBytes(DType type, std::int64_t cols);
 
 /// Reference dequantization of whole rows, bit for bit what the GGML formats define.
-/// `blocks` holds out.size() elements in whole blocks; a size that does not match is an error. Slow and
-/// portable: tests, embeddings of odd types, conversion.
+/// `blocks` holds out.size() elements in whole blocks; a size that does not match is an error. Slow
+/// and portable: tests, embeddings of odd types, conversion.
 [[nodiscard]] Status dequantize(DType type, std::span<const std::byte> blocks,
                                 std::span<float> out);
 

@@ -1,5 +1,6 @@
 #include "kernels/cpu/panel_codes.h"
 
+#include <array>
 #include <cstring>
 
 #include "kernels/quant/half.h"
@@ -54,10 +55,6 @@ HighBits highBits(int bits, std::size_t group, std::size_t laneByte) {
             .shift = static_cast<unsigned>(width * (group % perByte))};
 }
 
-void orInto(std::byte& to, unsigned bits) {
-    to |= static_cast<std::byte>(bits);
-}
-
 template <class T>
 void put(std::byte* to, std::size_t index, T value) {
     std::memcpy(to + index * sizeof value, &value, sizeof value);
@@ -73,24 +70,61 @@ float halfAt(const std::byte* from, std::size_t index) {
 
 }  // namespace
 
-void packCodes(PanelFormat format, std::span<const IntBlock, 8> block, std::byte* to) {
-    const int offset = codeOffset(format);
-    const int bits = bitsAboveNibble(format);
+namespace {
+
+/// Codes as unsigned bytes in the order of a panel: [group][output][4 columns].
+using LaneCodes = std::array<std::array<std::uint8_t, 32>, 8>;
+
+LaneCodes interleave(std::span<const IntBlock, 8> block, int offset) {
+    LaneCodes codes;
     for (std::size_t lane = 0; lane < 8; ++lane) {
-        for (std::size_t k = 0; k < 32; ++k) {
-            const std::size_t group = k / 4;
-            const std::size_t laneByte = 4 * lane + k % 4;
-            const auto code = static_cast<std::uint8_t>(block[lane].q[k] + offset);
-            if (bits == 8) {
-                to[32 * group + laneByte] = static_cast<std::byte>(code);
-                continue;
-            }
-            orInto(to[32 * (group % 4) + laneByte], (code & 15U) << (group < 4 ? 0 : 4));
-            if (bits > 0) {
-                const HighBits high = highBits(bits, group, laneByte);
-                orInto(to[high.byte], static_cast<unsigned>(code >> 4) << high.shift);
-            }
+        for (std::size_t group = 0; group < 8; ++group) {
+            std::memcpy(codes[group].data() + 4 * lane, block[lane].q.data() + 4 * group, 4);
         }
+    }
+    for (auto& group : codes) {
+        for (std::uint8_t& code : group) {
+            code = static_cast<std::uint8_t>(code + offset);
+        }
+    }
+    return codes;
+}
+
+/// Eight codes a step, as one word: loading a model runs this on each weight.
+template <unsigned Bits>
+void packHighBits(const LaneCodes& codes, std::byte* to) {
+    constexpr std::size_t kPerByte = 8 / Bits;
+    constexpr std::uint64_t kMask = 0x0101010101010101U * ((1U << Bits) - 1U);
+    std::array<std::array<std::uint64_t, 4>, Bits> packed{};
+    for (std::size_t group = 0; group < 8; ++group) {
+        std::array<std::uint64_t, 4> words;
+        std::memcpy(words.data(), codes[group].data(), sizeof words);
+        for (std::size_t i = 0; i < words.size(); ++i) {
+            packed[group / kPerByte][i] |= ((words[i] >> 4) & kMask) << (Bits * (group % kPerByte));
+        }
+    }
+    std::memcpy(to, packed.data(), sizeof packed);
+}
+
+}  // namespace
+
+void packCodes(PanelFormat format, std::span<const IntBlock, 8> block, std::byte* to) {
+    const LaneCodes codes = interleave(block, codeOffset(format));
+    const int bits = bitsAboveNibble(format);
+    if (bits == 8) {
+        std::memcpy(to, codes.data(), sizeof codes);
+        return;
+    }
+    for (std::size_t j = 0; j < 4; ++j) {
+        for (std::size_t i = 0; i < 32; ++i) {
+            to[32 * j + i] =
+                static_cast<std::byte>((codes[j][i] & 15) | ((codes[j + 4][i] & 15) << 4));
+        }
+    }
+    if (bits == 1) {
+        packHighBits<1>(codes, to + kNibbleBytes);
+    } else if (bits == 2) {
+        packHighBits<2>(codes, to + kNibbleBytes);
     }
 }
 

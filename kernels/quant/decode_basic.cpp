@@ -21,13 +21,25 @@ void unpackNibbles(const std::byte* nibbles, int offset, IntBlock& out) {
     }
 }
 
+/// Entry b: bit i of b as byte i, worth 16.
+constexpr std::array<std::array<std::int8_t, 8>, 256> kFifthBits = [] {
+    std::array<std::array<std::int8_t, 8>, 256> table{};
+    for (std::size_t bits = 0; bits < table.size(); ++bits) {
+        for (std::size_t i = 0; i < 8; ++i) {
+            table[bits][i] = static_cast<std::int8_t>(16 * ((bits >> i) & 1U));
+        }
+    }
+    return table;
+}();
+
 void unpackFiveBits(const std::byte* highBits, const std::byte* nibbles, int offset,
                     IntBlock& out) {
-    unpackNibbles(nibbles, 0, out);
-    const auto high = readAs<std::uint32_t>(highBits);
-    for (std::size_t i = 0; i < 32; ++i) {
-        const int bit = static_cast<int>((high >> i) & 1U);
-        out.q[i] = static_cast<std::int8_t>(out.q[i] + 16 * bit - offset);
+    unpackNibbles(nibbles, offset, out);
+    for (std::size_t byte = 0; byte < 4; ++byte) {
+        const auto& high = kFifthBits[std::to_integer<std::size_t>(highBits[byte])];
+        for (std::size_t i = 0; i < 8; ++i) {
+            out.q[8 * byte + i] = static_cast<std::int8_t>(out.q[8 * byte + i] + high[i]);
+        }
     }
 }
 

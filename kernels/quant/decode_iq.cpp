@@ -13,13 +13,22 @@ namespace {
 
 constexpr std::array<std::int8_t, 4> kTwoBitValues{8, 25, 43, 0};
 constexpr std::array<std::int8_t, 8> kThreeBitValues{4, 12, 20, 28, 36, 44, 52, 62};
+constexpr std::array<std::int8_t, 8> kOddValues{1, 3, 5, 7, 9, 11, 13, 15};
 
 unsigned byteAt(const std::byte* bytes, std::size_t i) {
     return std::to_integer<unsigned>(bytes[i]);
 }
 
-std::int8_t withSign(int value, unsigned signs, std::size_t i) {
-    return static_cast<std::int8_t>(((signs >> i) & 1U) != 0 ? -value : value);
+/// The values of a grid point, with the signs that the set bits of `signs` turn.
+template <std::size_t Count, unsigned Bits>
+void putPoint(std::uint16_t point, const std::array<std::int8_t, std::size_t{1} << Bits>& values,
+              unsigned signs, std::int8_t* out) {
+    for (std::size_t i = 0; i < Count; ++i) {
+        const int value =
+            values[(static_cast<unsigned>(point) >> (Bits * i)) & ((1U << Bits) - 1U)];
+        const int turned = -static_cast<int>((signs >> i) & 1U);
+        out[i] = static_cast<std::int8_t>((value ^ turned) - turned);
+    }
 }
 
 /// Seven sign bits; the eighth makes their number even.
@@ -29,9 +38,7 @@ unsigned evenSigns(std::uint32_t sevenBits) {
 }
 
 void putTwoBit(std::uint16_t point, unsigned signs, std::int8_t* out) {
-    for (std::size_t i = 0; i < 8; ++i) {
-        out[i] = withSign(kTwoBitValues[(point >> (2 * i)) & 3U], signs, i);
-    }
+    putPoint<8, 2>(point, kTwoBitValues, signs, out);
 }
 
 /// Codes c of a grid point, eight times too large and with the format's ± 1/8 added: 8(c − 1) ± 1.
@@ -99,10 +106,10 @@ void iq3Xxs(const std::byte* block, IntBlock* out) {
     const float d = readHalf(block);
     for (std::size_t b = 0; b < 8; ++b) {
         const auto signsAndScale = readAs<std::uint32_t>(block + 66 + 4 * b);
-        for (std::size_t k = 0; k < 32; ++k) {
-            const std::uint16_t point = iq::kGrid3Xxs[byteAt(block, 2 + 8 * b + k / 4)];
-            const int value = kThreeBitValues[(point >> (3 * (k % 4))) & 7U];
-            out[b].q[k] = withSign(value, evenSigns(signsAndScale >> (7 * (k / 8))), k % 8);
+        for (std::size_t run = 0; run < 8; ++run) {
+            const unsigned signs = evenSigns(signsAndScale >> (7 * (run / 2)));
+            putPoint<4, 3>(iq::kGrid3Xxs[byteAt(block, 2 + 8 * b + run)], kThreeBitValues,
+                           signs >> (4 * (run % 2)), out[b].q.data() + 4 * run);
         }
         const float scale = d * (0.5F + static_cast<float>(signsAndScale >> 28)) * 0.5F;
         setScales(out[b], scale, scale);
@@ -113,11 +120,10 @@ void iq3S(const std::byte* block, IntBlock* out) {
     const float d = readHalf(block);
     for (std::size_t b = 0; b < 8; ++b) {
         const unsigned high = byteAt(block, 66 + b);
-        for (std::size_t k = 0; k < 32; ++k) {
-            const std::size_t run = k / 4;
-            const unsigned index = byteAt(block, 2 + 8 * b + run) | (((high >> run) & 1U) << 8);
-            const int code = (iq::kGrid3S[index] >> (3 * (k % 4))) & 7;
-            out[b].q[k] = withSign(2 * code + 1, byteAt(block, 74 + 4 * b + k / 8), k % 8);
+        for (std::size_t run = 0; run < 8; ++run) {
+            const unsigned point = byteAt(block, 2 + 8 * b + run) | (((high >> run) & 1U) << 8);
+            const unsigned signs = byteAt(block, 74 + 4 * b + run / 2) >> (4 * (run % 2));
+            putPoint<4, 3>(iq::kGrid3S[point], kOddValues, signs, out[b].q.data() + 4 * run);
         }
         const unsigned scales = (byteAt(block, 106 + b / 2) >> (4 * (b % 2))) & 15U;
         const float scale = d * static_cast<float>(1 + 2 * scales);
