@@ -128,43 +128,36 @@ void packCodes(PanelFormat format, std::span<const IntBlock, 8> block, std::byte
     }
 }
 
-void packScales(PanelFormat format, std::span<const std::byte* const, 8> blocks,
-                std::span<const IntBlock> parts, std::byte* to) {
+void packScales(PanelFormat format, std::span<const std::byte* const, 8> file,
+                std::span<const IntBlock, 8> block, std::size_t part, std::byte* to) {
     for (std::size_t lane = 0; lane < 8; ++lane) {
-        const std::byte* from = blocks[lane];
         switch (format) {
             case PanelFormat::kQ4_0:
             case PanelFormat::kQ5_0:
             case PanelFormat::kQ8_0:
-                copyHalf(from, to, lane);
+                copyHalf(file[lane], to, lane);
                 break;
             case PanelFormat::kQ4_1:
             case PanelFormat::kQ5_1:
-                copyHalf(from, to, lane);
-                copyHalf(from + 2, to, lane + 8);
+                copyHalf(file[lane], to, lane);
+                copyHalf(file[lane] + 2, to, lane + 8);
                 break;
             case PanelFormat::kQ4_K:
-            case PanelFormat::kQ5_K:
-                copyHalf(from, to, lane);
-                copyHalf(from + 2, to, lane + 8);
-                for (std::size_t b = 0; b < 8; ++b) {
-                    const KScaleMin pair = scaleMinK(from + 4, b);
-                    to[32 + 16 * b + lane] = static_cast<std::byte>(pair.scale);
-                    to[32 + 16 * b + 8 + lane] = static_cast<std::byte>(pair.min);
-                }
+            case PanelFormat::kQ5_K: {
+                const KScaleMin pair = scaleMinK(file[lane] + 4, part);
+                to[lane] = static_cast<std::byte>(pair.scale);
+                to[8 + lane] = static_cast<std::byte>(pair.min);
                 break;
+            }
             case PanelFormat::kQ6_K:
-                copyHalf(from + 208, to, lane);
-                for (std::size_t b = 0; b < 8; ++b) {
-                    std::memcpy(to + 16 + 16 * b + 2 * lane, from + 192 + 2 * b, 2);
-                }
+                std::memcpy(to + 2 * lane, file[lane] + 192 + 2 * part, 2);
                 break;
             case PanelFormat::kSplit8:
             case PanelFormat::kSplitMin8:
                 for (std::size_t half = 0; half < 2; ++half) {
-                    put(to, 8 * half + lane, parts[lane].scale[half]);
+                    put(to, 8 * half + lane, block[lane].scale[half]);
                     if (format == PanelFormat::kSplitMin8) {
-                        put(to, 16 + 8 * half + lane, parts[lane].min[half]);
+                        put(to, 16 + 8 * half + lane, block[lane].min[half]);
                     }
                 }
                 break;
@@ -172,6 +165,17 @@ void packScales(PanelFormat format, std::span<const std::byte* const, 8> blocks,
             case PanelFormat::kF16:
             case PanelFormat::kBF16:
                 break;
+        }
+    }
+}
+
+void packHead(PanelFormat format, std::span<const std::byte* const, 8> file, std::byte* to) {
+    for (std::size_t lane = 0; lane < 8; ++lane) {
+        if (format == PanelFormat::kQ6_K) {
+            copyHalf(file[lane] + 208, to, lane);
+        } else {
+            copyHalf(file[lane], to, lane);
+            copyHalf(file[lane] + 2, to, lane + 8);
         }
     }
 }
@@ -199,42 +203,40 @@ void unpackCodes(PanelFormat format, const std::byte* codes, std::size_t lane, I
     }
 }
 
-/// `record` serves the block, which is number `b` of those it serves.
-void unpackScales(PanelFormat format, const std::byte* record, std::size_t b, std::size_t lane,
-                  IntBlock& out) {
+void unpackScales(PanelFormat format, const std::byte* head, const std::byte* scales,
+                  std::size_t lane, IntBlock& out) {
     out.scale = {0.0F, 0.0F};
     out.min = {0.0F, 0.0F};
     switch (format) {
         case PanelFormat::kQ4_1:
         case PanelFormat::kQ5_1:
-            out.min.fill(halfAt(record, lane + 8));
+            out.min.fill(halfAt(scales, lane + 8));
             [[fallthrough]];
         case PanelFormat::kQ4_0:
         case PanelFormat::kQ5_0:
         case PanelFormat::kQ8_0:
-            out.scale.fill(halfAt(record, lane));
+            out.scale.fill(halfAt(scales, lane));
             break;
         case PanelFormat::kQ4_K:
         case PanelFormat::kQ5_K: {
-            const std::byte* pairs = record + 32 + 16 * b;
-            const auto scale = std::to_integer<int>(pairs[lane]);
-            const auto min = std::to_integer<int>(pairs[8 + lane]);
-            out.scale.fill(halfAt(record, lane) * static_cast<float>(scale));
-            out.min.fill(-(halfAt(record, lane + 8) * static_cast<float>(min)));
+            const auto scale = std::to_integer<int>(scales[lane]);
+            const auto min = std::to_integer<int>(scales[8 + lane]);
+            out.scale.fill(halfAt(head, lane) * static_cast<float>(scale));
+            out.min.fill(-(halfAt(head, lane + 8) * static_cast<float>(min)));
             break;
         }
         case PanelFormat::kQ6_K:
             for (std::size_t half = 0; half < 2; ++half) {
-                const auto scale = static_cast<std::int8_t>(record[16 + 16 * b + 2 * lane + half]);
-                out.scale[half] = halfAt(record, lane) * static_cast<float>(scale);
+                const auto scale = static_cast<std::int8_t>(scales[2 * lane + half]);
+                out.scale[half] = halfAt(head, lane) * static_cast<float>(scale);
             }
             break;
         case PanelFormat::kSplit8:
         case PanelFormat::kSplitMin8:
             for (std::size_t half = 0; half < 2; ++half) {
-                out.scale[half] = readAs<float>(record + 4 * (8 * half + lane));
+                out.scale[half] = readAs<float>(scales + 4 * (8 * half + lane));
                 if (format == PanelFormat::kSplitMin8) {
-                    out.min[half] = readAs<float>(record + 4 * (16 + 8 * half + lane));
+                    out.min[half] = readAs<float>(scales + 4 * (16 + 8 * half + lane));
                 }
             }
             break;
@@ -247,13 +249,13 @@ void unpackScales(PanelFormat format, const std::byte* record, std::size_t b, st
 
 }  // namespace
 
-IntBlock unpackBlock(PanelFormat format, const std::byte* scales, const std::byte* codes,
-                     std::int64_t index, std::size_t lane) {
+IntBlock unpackBlock(PanelFormat format, const std::byte* panel, std::int64_t index,
+                     std::size_t lane) {
     const PanelGeometry geometry = panelGeometry(format);
+    const std::byte* scales = panel + geometry.blockAt(index);
     IntBlock out;
-    unpackCodes(format, codes + index * geometry.codeBytes, lane, out);
-    unpackScales(format, scales + index / geometry.groupBlocks * geometry.scaleBytes,
-                 static_cast<std::size_t>(index % geometry.groupBlocks), lane, out);
+    unpackCodes(format, scales + geometry.scaleBytes, lane, out);
+    unpackScales(format, panel + geometry.headOf(index), scales, lane, out);
     return out;
 }
 

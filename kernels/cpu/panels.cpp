@@ -57,42 +57,6 @@ std::int64_t roundUp64(std::int64_t bytes) {
     return (bytes + 63) / 64 * 64;
 }
 
-}  // namespace
-
-PanelGeometry panelGeometry(PanelFormat format) {
-    switch (format) {
-        case PanelFormat::kQ4_0:
-            return {.groupBlocks = 1, .scaleBytes = 16, .codeBytes = kNibbleBytes};
-        case PanelFormat::kQ4_1:
-            return {.groupBlocks = 1, .scaleBytes = 32, .codeBytes = kNibbleBytes};
-        case PanelFormat::kQ4_K:
-            return {.groupBlocks = 8, .scaleBytes = 160, .codeBytes = kNibbleBytes};
-        case PanelFormat::kQ5_0:
-            return {.groupBlocks = 1, .scaleBytes = 16, .codeBytes = kNibbleBytes + kFifthBitBytes};
-        case PanelFormat::kQ5_1:
-            return {.groupBlocks = 1, .scaleBytes = 32, .codeBytes = kNibbleBytes + kFifthBitBytes};
-        case PanelFormat::kQ5_K:
-            return {
-                .groupBlocks = 8, .scaleBytes = 160, .codeBytes = kNibbleBytes + kFifthBitBytes};
-        case PanelFormat::kQ6_K:
-            return {.groupBlocks = 8, .scaleBytes = 144, .codeBytes = kNibbleBytes + kTopPairBytes};
-        case PanelFormat::kQ8_0:
-            return {.groupBlocks = 1, .scaleBytes = 16, .codeBytes = kInt8Bytes};
-        case PanelFormat::kSplit8:
-            return {.groupBlocks = 1, .scaleBytes = 64, .codeBytes = kInt8Bytes};
-        case PanelFormat::kSplitMin8:
-            return {.groupBlocks = 1, .scaleBytes = 128, .codeBytes = kInt8Bytes};
-        case PanelFormat::kF32:
-            return {.groupBlocks = 1, .scaleBytes = 0, .codeBytes = 4 * kPanelOutputs};
-        case PanelFormat::kF16:
-        case PanelFormat::kBF16:
-            break;
-    }
-    return {.groupBlocks = 1, .scaleBytes = 0, .codeBytes = 2 * kPanelOutputs};
-}
-
-namespace {
-
 class PanelWeight final : public PackedWeight {
 public:
     PanelWeight(const PanelMatrix& matrix, std::int64_t bytes, PanelKernels kernels, bool takesQ8)
@@ -122,8 +86,7 @@ public:
             return;
         }
         for (std::int64_t b = 0; b < m_matrix.blocks(); ++b) {
-            const IntBlock block =
-                unpackBlock(m_matrix.format, panel, panel + m_matrix.codesOffset, b, lane);
+            const IntBlock block = unpackBlock(m_matrix.format, panel, b, lane);
             for (std::size_t k = 0; k < 32; ++k) {
                 out[b * 32 + static_cast<std::int64_t>(k)] =
                     block.scale[k / 16] * static_cast<float>(block.q[k]) + block.min[k / 16];
@@ -189,10 +152,11 @@ void packBlockPanel(const TensorView& weight, const RowsOfPanel& rows, const Pan
                 lanes[lane] = decoded[lane][static_cast<std::size_t>(part)];
             }
             const std::int64_t block = fileBlock * parts + part;
-            packCodes(matrix.format, lanes, to + matrix.codesOffset + block * geometry.codeBytes);
-            if (block % geometry.groupBlocks == 0) {
-                packScales(matrix.format, from, lanes,
-                           to + block / geometry.groupBlocks * geometry.scaleBytes);
+            std::byte* at = to + geometry.blockAt(block);
+            packScales(matrix.format, from, lanes, static_cast<std::size_t>(part), at);
+            packCodes(matrix.format, lanes, at + geometry.scaleBytes);
+            if (geometry.headBytes > 0 && part == 0) {
+                packHead(matrix.format, from, to + geometry.headOf(block));
             }
         }
     }
@@ -272,13 +236,10 @@ Result<std::unique_ptr<PackedWeight>> packPanels(const TensorView& weight,
                        .outputs = weight.shape.rows(),
                        .inputs = weight.shape.cols()};
     const PanelGeometry geometry = panelGeometry(matrix.format);
-    if (isPlain(matrix.format)) {
-        matrix.panelBytes = matrix.inputs * geometry.codeBytes;
-    } else {
-        const std::int64_t records = matrix.blocks() / geometry.groupBlocks;
-        matrix.codesOffset = roundUp64(records * geometry.scaleBytes);
-        matrix.panelBytes = roundUp64(matrix.codesOffset + matrix.blocks() * geometry.codeBytes);
-    }
+    matrix.panelBytes =
+        isPlain(matrix.format)
+            ? matrix.inputs * geometry.codeBytes
+            : roundUp64(matrix.blocks() / geometry.groupBlocks * geometry.groupBytes());
     const std::int64_t panels = (matrix.outputs + kPanelOutputs - 1) / kPanelOutputs;
     const std::int64_t bytes = panels * matrix.panelBytes;
     auto data = memory.allocate(bytes);

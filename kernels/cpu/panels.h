@@ -9,11 +9,12 @@
 
 // Weights repacked for tiers with 256-bit vectors: private to kernels/cpu.
 //
-// A panel is 8 outputs; the last one is padded with zero weights. For block formats a panel holds
-// the scales of all its blocks, padded to 64 bytes, then the codes of all its blocks, where a block
-// is 32 columns. Codes are read as 32-bit lanes: lane o of "group" g (g = 0 … 7) holds the codes of
-// columns 4g … 4g+3 of output o, so that one multiply-add of bytes by a broadcast group of
-// activations advances all 8 outputs. For plain types a panel is [inputs][8 outputs].
+// A panel is 8 outputs; the last one is padded with zero weights. For plain types it is
+// [inputs][8 outputs]. For block formats it is a row of blocks of 32 columns, each its scales and
+// then its codes; K formats put the scales that 8 blocks share before them. All is read once and
+// in order, so that the processor's prefetching keeps up. Codes are read as 32-bit lanes: lane o of
+// "group" g (g = 0 … 7) holds the codes of columns 4g … 4g + 3 of output o, so that one
+// multiply-add of bytes by a broadcast group of activations advances all 8 outputs.
 
 namespace quern::kernels::cpu {
 
@@ -44,11 +45,55 @@ inline constexpr std::int64_t kTopPairBytes = 64;   // byte [g / 4][o][i], bits 
 inline constexpr std::int64_t kInt8Bytes = 256;     // byte [g][o][i]
 
 struct PanelGeometry {
-    std::int64_t groupBlocks;  // blocks that one record of scales serves
-    std::int64_t scaleBytes;   // of such a record
+    std::int64_t groupBlocks;  // blocks that share a head
+    std::int64_t headBytes;    // of the scales that they share
+    std::int64_t scaleBytes;   // of a block's own scales
     std::int64_t codeBytes;    // of a block; of one column for plain types
+
+    [[nodiscard]] constexpr std::int64_t blockBytes() const { return scaleBytes + codeBytes; }
+    [[nodiscard]] constexpr std::int64_t groupBytes() const {
+        return headBytes + groupBlocks * blockBytes();
+    }
+    /// Where the head of block `index` stands in a panel.
+    [[nodiscard]] constexpr std::int64_t headOf(std::int64_t index) const {
+        return index / groupBlocks * groupBytes();
+    }
+    /// Where the scales of block `index` stand in a panel; its codes follow.
+    [[nodiscard]] constexpr std::int64_t blockAt(std::int64_t index) const {
+        return headOf(index) + headBytes + index % groupBlocks * blockBytes();
+    }
 };
-[[nodiscard]] PanelGeometry panelGeometry(PanelFormat format);
+
+[[nodiscard]] constexpr PanelGeometry panelGeometry(PanelFormat format) {
+    switch (format) {
+        case PanelFormat::kQ4_0:
+            return {1, 0, 16, kNibbleBytes};
+        case PanelFormat::kQ4_1:
+            return {1, 0, 32, kNibbleBytes};
+        case PanelFormat::kQ4_K:
+            return {8, 32, 16, kNibbleBytes};
+        case PanelFormat::kQ5_0:
+            return {1, 0, 16, kNibbleBytes + kFifthBitBytes};
+        case PanelFormat::kQ5_1:
+            return {1, 0, 32, kNibbleBytes + kFifthBitBytes};
+        case PanelFormat::kQ5_K:
+            return {8, 32, 16, kNibbleBytes + kFifthBitBytes};
+        case PanelFormat::kQ6_K:
+            return {8, 16, 16, kNibbleBytes + kTopPairBytes};
+        case PanelFormat::kQ8_0:
+            return {1, 0, 16, kInt8Bytes};
+        case PanelFormat::kSplit8:
+            return {1, 0, 64, kInt8Bytes};
+        case PanelFormat::kSplitMin8:
+            return {1, 0, 128, kInt8Bytes};
+        case PanelFormat::kF32:
+            return {1, 0, 0, 4 * kPanelOutputs};
+        case PanelFormat::kF16:
+        case PanelFormat::kBF16:
+            break;
+    }
+    return {1, 0, 0, 2 * kPanelOutputs};
+}
 
 /// A repacked matrix, as kernels see it.
 struct PanelMatrix {
@@ -56,7 +101,6 @@ struct PanelMatrix {
     std::int64_t outputs = 0;
     std::int64_t inputs = 0;
     std::int64_t panelBytes = 0;
-    std::int64_t codesOffset = 0;  // from a panel's scales to its codes
     const std::byte* data = nullptr;
 
     [[nodiscard]] std::int64_t blocks() const { return inputs / 32; }

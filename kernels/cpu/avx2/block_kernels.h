@@ -78,7 +78,6 @@ template <std::size_t... Group>
 }
 
 struct NibbleCodes {
-    static constexpr std::int64_t kBytes = kNibbleBytes;
     static constexpr bool kIsSigned = false;
     [[gnu::always_inline]] static void load(const std::byte* from, Codes& codes) {
         loadNibbles(from, codes);
@@ -95,7 +94,6 @@ struct NibbleCodes {
 };
 
 struct FiveBitCodes {
-    static constexpr std::int64_t kBytes = kNibbleBytes + kFifthBitBytes;
     static constexpr bool kIsSigned = false;
     [[gnu::always_inline]] static void load(const std::byte* from, Codes& codes) {
         loadNibbles(from, codes);
@@ -117,7 +115,6 @@ struct FiveBitCodes {
 };
 
 struct SixBitCodes {
-    static constexpr std::int64_t kBytes = kNibbleBytes + kTopPairBytes;
     static constexpr bool kIsSigned = false;
     [[gnu::always_inline]] static void load(const std::byte* from, Codes& codes) {
         loadNibbles(from, codes);
@@ -128,7 +125,6 @@ struct SixBitCodes {
 /// Signed bytes: |code| · (a with the code's sign). A pair of products is at most
 /// 2 · 128 · 127 = 32512, which fits 16 bits, but no two do.
 struct ByteCodes {
-    static constexpr std::int64_t kBytes = kInt8Bytes;
     static constexpr bool kIsSigned = true;
     [[gnu::always_inline]] static void load(const std::byte* from, Codes& codes) {
 #pragma GCC unroll 8
@@ -157,39 +153,30 @@ struct ByteCodes {
 // --- scales ---
 
 struct HalfScale {
-    static constexpr std::int64_t kGroupBlocks = 1;
-    static constexpr std::int64_t kBytes = 16;
     static constexpr bool kHasMin = false;
     __m256 scale;
-    [[gnu::always_inline]] static HalfScale load(const std::byte* scales, std::int64_t block) {
-        return {loadHalves(scales + block * kBytes)};
+    [[gnu::always_inline]] static HalfScale load(const std::byte*, const std::byte* scales) {
+        return {loadHalves(scales)};
     }
 };
 
 struct HalfScaleMin {
-    static constexpr std::int64_t kGroupBlocks = 1;
-    static constexpr std::int64_t kBytes = 32;
     static constexpr bool kHasMin = true;
     __m256 scale;
     __m256 min;
-    [[gnu::always_inline]] static HalfScaleMin load(const std::byte* scales, std::int64_t block) {
-        const std::byte* from = scales + block * kBytes;
-        return {loadHalves(from), loadHalves(from + 16)};
+    [[gnu::always_inline]] static HalfScaleMin load(const std::byte*, const std::byte* scales) {
+        return {loadHalves(scales), loadHalves(scales + 16)};
     }
 };
 
 struct KScales {
-    static constexpr std::int64_t kGroupBlocks = 8;
-    static constexpr std::int64_t kBytes = 160;
     static constexpr bool kHasMin = true;
     __m256 scale;
     __m256 min;
-    [[gnu::always_inline]] static KScales load(const std::byte* scales, std::int64_t block) {
-        const std::byte* record = scales + block / kGroupBlocks * kBytes;
-        const std::byte* pair = record + 32 + 16 * (block % kGroupBlocks);
+    [[gnu::always_inline]] static KScales load(const std::byte* head, const std::byte* scales) {
         const __m256 negativeZero = _mm256_set1_ps(-0.0F);
-        return {_mm256_mul_ps(loadHalves(record), loadBytes(pair)),
-                _mm256_xor_ps(_mm256_mul_ps(loadHalves(record + 16), loadBytes(pair + 8)),
+        return {_mm256_mul_ps(loadHalves(head), loadBytes(scales)),
+                _mm256_xor_ps(_mm256_mul_ps(loadHalves(head + 16), loadBytes(scales + 8)),
                               negativeZero)};
     }
 };
@@ -197,17 +184,18 @@ struct KScales {
 // --- formats ---
 
 /// One scale (and minimum) for the whole block. `Offset` is subtracted from every code.
-template <class CodesT, class ScalesT, int Offset>
+template <PanelFormat Format, class CodesT, class ScalesT, int Offset>
 struct UniformFormat {
+    static constexpr PanelGeometry kGeometry = panelGeometry(Format);
     using CodeReader = CodesT;
     struct Block {
         Codes codes;
         ScalesT scales;
     };
-    [[gnu::always_inline]] static void load(const std::byte* scales, const std::byte* codes,
-                                            std::int64_t index, Block& block) {
-        CodesT::load(codes + index * CodesT::kBytes, block.codes);
-        block.scales = ScalesT::load(scales, index);
+    [[gnu::always_inline]] static void load(const std::byte* head, const std::byte* at,
+                                            Block& block) {
+        CodesT::load(at + kGeometry.scaleBytes, block.codes);
+        block.scales = ScalesT::load(head, at);
     }
     [[gnu::always_inline]] static __m256 accumulate(const Block& block, const Q8Block& a,
                                                     __m256 sum) {
@@ -241,6 +229,7 @@ struct UniformFormat {
 /// Q6_K: the integer scales of the half blocks take the place of the ones that widen sums to 32
 /// bits, so that both halves share one float scale.
 struct SixBitFormat {
+    static constexpr PanelGeometry kGeometry = panelGeometry(PanelFormat::kQ6_K);
     using CodeReader = SixBitCodes;
     struct Block {
         Codes codes;
@@ -248,17 +237,16 @@ struct SixBitFormat {
         __m256i offset;     // −32 · (scale of half 0, scale of half 1)
         __m256 scale;
     };
-    [[gnu::always_inline]] static void load(const std::byte* scales, const std::byte* codes,
-                                            std::int64_t index, Block& block) {
-        SixBitCodes::load(codes + index * SixBitCodes::kBytes, block.codes);
-        const std::byte* record = scales + index / 8 * 144;
-        const __m256i pairs = _mm256_cvtepi8_epi16(load128(record + 16 + 16 * (index % 8)));
+    [[gnu::always_inline]] static void load(const std::byte* head, const std::byte* at,
+                                            Block& block) {
+        SixBitCodes::load(at + kGeometry.scaleBytes, block.codes);
+        const __m256i pairs = _mm256_cvtepi8_epi16(load128(at));
         const __m256i first = _mm256_slli_epi32(pairs, 16);
         block.scales[0] = _mm256_or_si256(first, _mm256_srli_epi32(first, 16));
         const __m256i second = _mm256_srli_epi32(pairs, 16);
         block.scales[1] = _mm256_or_si256(second, _mm256_slli_epi32(second, 16));
         block.offset = _mm256_mullo_epi16(pairs, _mm256_set1_epi16(-32));
-        block.scale = loadHalves(record);
+        block.scale = loadHalves(head);
     }
     /// A pair of products is at most 2 · 63 · 127 = 16002: two groups fit 16 bits.
     [[gnu::always_inline]] static __m256 accumulate(const Block& block, const Q8Block& a,
@@ -286,16 +274,17 @@ struct SixBitFormat {
 /// Bytes with float scales (and minima) of half blocks: what has no kernel of its own.
 template <bool HasMin>
 struct SplitFormat {
+    static constexpr PanelGeometry kGeometry =
+        panelGeometry(HasMin ? PanelFormat::kSplitMin8 : PanelFormat::kSplit8);
     using CodeReader = ByteCodes;
     struct Block {
         Codes codes;
         __m256 scale[2];
         __m256 min[2];
     };
-    [[gnu::always_inline]] static void load(const std::byte* scales, const std::byte* codes,
-                                            std::int64_t index, Block& block) {
-        ByteCodes::load(codes + index * ByteCodes::kBytes, block.codes);
-        const auto* from = reinterpret_cast<const float*>(scales + index * (HasMin ? 128 : 64));
+    [[gnu::always_inline]] static void load(const std::byte*, const std::byte* at, Block& block) {
+        ByteCodes::load(at + kGeometry.scaleBytes, block.codes);
+        const auto* from = reinterpret_cast<const float*>(at);
         for (std::size_t half = 0; half < 2; ++half) {
             block.scale[half] = _mm256_loadu_ps(from + 8 * half);
             if constexpr (HasMin) {

@@ -23,21 +23,21 @@ namespace {
 PanelKernels kernelsOf(PanelFormat format) {
     switch (format) {
         case PanelFormat::kQ4_0:
-            return blockKernels<UniformFormat<NibbleCodes, HalfScale, 8>>();
+            return blockKernels<UniformFormat<PanelFormat::kQ4_0, NibbleCodes, HalfScale, 8>>();
         case PanelFormat::kQ4_1:
-            return blockKernels<UniformFormat<NibbleCodes, HalfScaleMin, 0>>();
+            return blockKernels<UniformFormat<PanelFormat::kQ4_1, NibbleCodes, HalfScaleMin, 0>>();
         case PanelFormat::kQ4_K:
-            return blockKernels<UniformFormat<NibbleCodes, KScales, 0>>();
+            return blockKernels<UniformFormat<PanelFormat::kQ4_K, NibbleCodes, KScales, 0>>();
         case PanelFormat::kQ5_0:
-            return blockKernels<UniformFormat<FiveBitCodes, HalfScale, 16>>();
+            return blockKernels<UniformFormat<PanelFormat::kQ5_0, FiveBitCodes, HalfScale, 16>>();
         case PanelFormat::kQ5_1:
-            return blockKernels<UniformFormat<FiveBitCodes, HalfScaleMin, 0>>();
+            return blockKernels<UniformFormat<PanelFormat::kQ5_1, FiveBitCodes, HalfScaleMin, 0>>();
         case PanelFormat::kQ5_K:
-            return blockKernels<UniformFormat<FiveBitCodes, KScales, 0>>();
+            return blockKernels<UniformFormat<PanelFormat::kQ5_K, FiveBitCodes, KScales, 0>>();
         case PanelFormat::kQ6_K:
             return blockKernels<SixBitFormat>();
         case PanelFormat::kQ8_0:
-            return blockKernels<UniformFormat<ByteCodes, HalfScale, 0>>();
+            return blockKernels<UniformFormat<PanelFormat::kQ8_0, ByteCodes, HalfScale, 0>>();
         case PanelFormat::kSplit8:
             return blockKernels<SplitFormat<false>>();
         case PanelFormat::kSplitMin8:

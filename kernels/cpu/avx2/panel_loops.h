@@ -24,12 +24,12 @@ struct OutputRange {
 };
 
 template <class Format, int Rows>
-[[gnu::noinline]] void multiplyTileQ8(const PanelMatrix& weight, const Q8Block* in, std::int64_t firstRow,
-                    const OutputRange& range) {
+[[gnu::noinline]] void multiplyTileQ8(const PanelMatrix& weight, const Q8Block* in,
+                                      std::int64_t firstRow, const OutputRange& range) {
+    constexpr PanelGeometry kGeometry = Format::kGeometry;
     const std::int64_t blocks = weight.blocks();
     for (std::int64_t o = range.begin; o < range.end; o += kPanelOutputs) {
-        const std::byte* scales = weight.panel(o / kPanelOutputs);
-        const std::byte* codes = scales + weight.codesOffset;
+        const std::byte* panel = weight.panel(o / kPanelOutputs);
         __m256 sums[Rows];
 #pragma GCC unroll 8
         for (int r = 0; r < Rows; ++r) {
@@ -37,7 +37,7 @@ template <class Format, int Rows>
         }
         for (std::int64_t b = 0; b < blocks; ++b) {
             typename Format::Block block;
-            Format::load(scales, codes, b, block);
+            Format::load(panel + kGeometry.headOf(b), panel + kGeometry.blockAt(b), block);
             const Q8Block* a = in + b;
 #pragma GCC unroll 8
             for (int r = 0; r < Rows; ++r) {
@@ -121,19 +121,20 @@ template <class Format, int Rows, std::size_t... Group>
 }
 
 template <class Format, int Rows>
-[[gnu::noinline]] void multiplyTileF32(const PanelMatrix& weight, const float* in, std::int64_t inStride,
-                     std::int64_t firstRow, const OutputRange& range) {
+[[gnu::noinline]] void multiplyTileF32(const PanelMatrix& weight, const float* in,
+                                       std::int64_t inStride, std::int64_t firstRow,
+                                       const OutputRange& range) {
+    constexpr PanelGeometry kGeometry = Format::kGeometry;
     const std::int64_t blocks = weight.blocks();
     for (std::int64_t o = range.begin; o < range.end; o += kPanelOutputs) {
-        const std::byte* scales = weight.panel(o / kPanelOutputs);
-        const std::byte* codes = scales + weight.codesOffset;
+        const std::byte* panel = weight.panel(o / kPanelOutputs);
         __m256 sums[Rows];
         for (int r = 0; r < Rows; ++r) {
             sums[r] = _mm256_setzero_ps();
         }
         for (std::int64_t b = 0; b < blocks; ++b) {
             typename Format::Block block;
-            Format::load(scales, codes, b, block);
+            Format::load(panel + kGeometry.headOf(b), panel + kGeometry.blockAt(b), block);
             addBlockF32<Format, Rows>(block, in + b * 32, inStride, sums,
                                       std::make_index_sequence<8>());
         }
@@ -180,8 +181,9 @@ struct PlainBF16 {
 };
 
 template <class Plain, int Rows>
-[[gnu::noinline]] void multiplyTilePlain(const PanelMatrix& weight, const float* in, std::int64_t inStride,
-                       std::int64_t firstRow, const OutputRange& range) {
+[[gnu::noinline]] void multiplyTilePlain(const PanelMatrix& weight, const float* in,
+                                         std::int64_t inStride, std::int64_t firstRow,
+                                         const OutputRange& range) {
     for (std::int64_t o = range.begin; o < range.end; o += kPanelOutputs) {
         const std::byte* panel = weight.panel(o / kPanelOutputs);
         __m256 sums[Rows];
