@@ -18,6 +18,12 @@ struct TensorSummary {
     std::int64_t bytes = 0;
 };
 
+/// What one layer puts into the KV cache.
+struct CacheLayer {
+    std::int64_t elementsPerToken = 0;  // keys and values
+    std::int64_t window = 0;            // tokens that must stay; 0: all
+};
+
 /// What a model says of itself. Everything here comes from headers: nothing is loaded.
 struct ModelInfo {
     std::filesystem::path path;
@@ -36,6 +42,9 @@ struct ModelInfo {
     std::int64_t layers = 0;
     std::int64_t hiddenSize = 0;
     std::int64_t vocabSize = 0;
+    std::int64_t intermediateSize = 0;    // the widest feed-forward block …
+    std::int64_t queryElements = 0;       // … and row of queries; of supported models
+    std::vector<CacheLayer> cacheLayers;  // by layer; of supported models
     std::string chatTemplate;
     std::vector<TensorSummary> tensors;
     std::vector<std::pair<std::string, std::string>> metadata;  // key, value as text (cut if long)
@@ -65,6 +74,11 @@ struct FitItem {
 
 enum class Fit : std::uint8_t { kFits, kTight, kDoesNotFit };
 
+/// Bytes of the KV cache that one sequence of that length takes, in whole blocks; layers with a
+/// window hold their window and one step. Saturates instead of overflowing.
+[[nodiscard]] std::int64_t kvBytesOfContext(const ModelInfo& info, const LoadOptions& options,
+                                            std::int64_t contextTokens);
+
 /// What loading will take, itemized, against what is free now.
 struct FitEstimate {
     std::vector<FitItem> items;
@@ -75,6 +89,8 @@ struct FitEstimate {
     Fit fit = Fit::kFits;
     std::string advice;  // the lever that changes it, when it does not fit or is tight
 };
+/// From headers alone, before anything is loaded. kUnsupported for a model that is not supported,
+/// kInvalidArgument for a context beyond the model's. kTight: fits, but eats into the margin.
 [[nodiscard]] Result<FitEstimate> estimateFit(const ModelInfo& info, const LoadOptions& options,
                                               std::int64_t freeBytes);
 

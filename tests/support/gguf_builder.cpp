@@ -1,12 +1,8 @@
 #include "tests/support/gguf_builder.h"
 
-#include <unistd.h>
-
-#include <cstdlib>
 #include <fstream>
 #include <numeric>
 #include <stdexcept>
-#include <system_error>
 
 namespace quern::test {
 
@@ -141,20 +137,9 @@ void GgufBuilder::write(const std::filesystem::path& path) const {
     writeFile(path, bytes());
 }
 
-TemporaryFolder::TemporaryFolder() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "quern-test-XXXXXX").string();
-    if (::mkdtemp(pattern.data()) == nullptr) {
-        throw std::runtime_error("cannot make a temporary folder");
-    }
-    m_path = pattern;
-}
-
-TemporaryFolder::~TemporaryFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(m_path, ignored);
-}
-
 void writeFile(const std::filesystem::path& path, std::string_view bytes) {
+    // A file that is truncated and written again waits for the disk on ext4; a new one does not.
+    std::filesystem::remove(path);
     std::ofstream out(path, std::ios::binary);
     out.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
     if (!out.flush()) {

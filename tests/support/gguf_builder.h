@@ -67,19 +67,6 @@ private:
     std::uint64_t m_keyCount = 0;
 };
 
-/// A folder that is removed, with all in it, at the end of the scope.
-class TemporaryFolder {
-public:
-    TemporaryFolder();
-    ~TemporaryFolder();
-    TemporaryFolder(const TemporaryFolder&) = delete;
-    TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-    [[nodiscard]] const std::filesystem::path& path() const { return m_path; }
-
-private:
-    std::filesystem::path m_path;
-};
-
 void writeFile(const std::filesystem::path& path, std::string_view bytes);
 
 }  // namespace quern::test

@@ -4,16 +4,17 @@
 
 #include "tests/support/gguf_builder.h"
 #include "tests/support/golden.h"
+#include "tests/support/temp_folder.h"
 
 namespace quern::engine {
 namespace {
 
 namespace fs = std::filesystem;
 using test::GgufBuilder;
-using test::TemporaryFolder;
+using test::TempFolder;
 
 TEST(Gguf, ReadsEveryKindOfValue) {
-    const TemporaryFolder folder;
+    const TempFolder folder;
     const fs::path path = folder.path() / "a.gguf";
     std::string u64Payload;
     test::appendBytes(u64Payload, std::uint64_t{1} << 40);
@@ -61,7 +62,7 @@ TEST(Gguf, ReadsEveryKindOfValue) {
 }
 
 TEST(Gguf, GettersNameTheKeyAndTheTypes) {
-    const TemporaryFolder folder;
+    const TempFolder folder;
     const fs::path path = folder.path() / "a.gguf";
     std::string tooBig;
     test::appendBytes(tooBig, ~std::uint64_t{0});
@@ -83,7 +84,7 @@ TEST(Gguf, GettersNameTheKeyAndTheTypes) {
 }
 
 TEST(Gguf, OpensEveryFileOfASplitModelFromAnyOfThem) {
-    const TemporaryFolder folder;
+    const TempFolder folder;
     const auto part = [&](std::uint32_t number, std::uint32_t count) {
         return folder.path() / ("m-0000" + std::to_string(number + 1) + "-of-0000" +
                                 std::to_string(count) + ".gguf");
@@ -118,7 +119,7 @@ TEST(Gguf, OpensEveryFileOfASplitModelFromAnyOfThem) {
 }
 
 TEST(Gguf, SaysWhatCannotBeOpened) {
-    const TemporaryFolder folder;
+    const TempFolder folder;
     EXPECT_EQ(GgufFile::open(folder.path() / "none.gguf").error().code, ErrorCode::kNotFound);
     EXPECT_EQ(GgufFile::open(folder.path()).error().code, ErrorCode::kIo);
     test::writeFile(folder.path() / "empty.gguf", "");

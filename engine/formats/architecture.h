@@ -1,0 +1,92 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "engine/model/model_spec.h"
+#include "kernels/ops.h"
+
+namespace quern::engine {
+
+/// A tensor's name in a Hugging Face folder and its canonical one, both without what stands around
+/// them: "input_layernorm" → "attn_norm".
+struct NameRule {
+    std::string_view from;
+    std::string_view to;
+};
+
+/// A value that a Hugging Face config.json leaves out because it is its class's default.
+struct ConfigDefault {
+    std::string_view key;
+    double value = 0;
+};
+
+enum class QkNorm : std::uint8_t {
+    kNone,
+    kHeads,      // one weight for all heads
+    kWholeRow,   // over all heads together
+    kIfPresent,  // by head, where the model has the tensors
+};
+
+/// How query, key and value rows lie in a fused Hugging Face tensor.
+enum class FusedQkv : std::uint8_t {
+    kBlocks,    // all of q, all of k, all of v
+    kHeads,     // for each head: its q, k, v (GPT-NeoX)
+    kKvGroups,  // for each key/value head: its queries, k, v (Falcon)
+};
+
+/// Which layers see a window, where the file has a window and does not say which.
+enum class Windows : std::uint8_t {
+    kNone,        // the window is ignored
+    kAll,         // every layer
+    kAllButLast,  // of each group of `pattern` layers all but the last
+};
+
+/// An architecture as data: what its files do not say, or say in their own way. What a file does
+/// say (sizes, windows, scales) is read into Hyperparameters.
+struct Architecture {
+    std::string_view gguf;                         // general.architecture
+    std::span<const std::string_view> modelTypes;  // model_type of config.json
+
+    kernels::NormKind norm = kernels::NormKind::kRms;
+    kernels::Activation activation = kernels::Activation::kSilu;  // a config may say another
+    bool isGated = true;
+    BlockNorms attentionNorms{};
+    BlockNorms mlpNorms{};
+    bool isParallel = false;  // where a file does not say
+    QkNorm qkNorm = QkNorm::kNone;
+    /// Layouts of rotated columns: GGUF files of some families hold q and k permuted.
+    kernels::RopeLayout hfRope = kernels::RopeLayout::kHalves;
+    kernels::RopeLayout ggufRope = kernels::RopeLayout::kHalves;
+    float hfNormOffset = 0.0F;     // GGUF files have it added to the weights already
+    bool scalesEmbedding = false;  // by the square root of the hidden size
+    bool dividesLogits = false;    // logit_scale is a divisor (Granite)
+    bool hasPositionEmbedding = false;
+
+    Windows windows = Windows::kNone;
+    std::int64_t windowPattern = 1;
+    bool hasLocalTheta = false;       // window layers have a rope of their own (Gemma 3)
+    bool ropesOnlyWindows = false;    // layers without a window have no positions, …
+    std::int64_t noRopeInterval = 0;  // … or every n-th layer has none
+    /// GGUF only: with this many layers scores are scaled by the hidden size a head, not by the
+    /// head's own size (the 27B models of Gemma 2 and 3), for which the format has no key.
+    std::int64_t scaleByHiddenLayers = 0;
+
+    std::span<const NameRule> hfNames{};  // looked up before those common to all
+    std::span<const NameRule> ggufNames{};
+    std::span<const ConfigDefault> defaults{};
+    FusedQkv fusedQkv = FusedQkv::kBlocks;
+    bool isTransposed = false;  // Hugging Face matrices are [in, out] (GPT-2)
+};
+
+/// Null when there is none.
+[[nodiscard]] const Architecture* architectureOfGguf(std::string_view name);
+[[nodiscard]] const Architecture* architectureOfModelType(std::string_view modelType);
+
+/// A sentence for a file whose architecture is not known: its name, what is missing for it, and the
+/// nearest that is there.
+[[nodiscard]] std::string whyUnknown(std::string_view name);
+
+}  // namespace quern::engine

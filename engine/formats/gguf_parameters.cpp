@@ -1,0 +1,267 @@
+#include "engine/formats/gguf_parameters.h"
+
+#include <cmath>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "kernels/quant.h"
+
+namespace quern::engine {
+
+namespace {
+
+// Reads keys under "<architecture>."; the first error stays, so that a model is read without a
+// check a line.
+class Keys {
+public:
+    Keys(const GgufMetadata& metadata, std::string_view architecture)
+        : m_metadata(metadata), m_prefix(std::string(architecture) + ".") {}
+
+    [[nodiscard]] const std::optional<Error>& error() const { return m_error; }
+    void setError(Error error) {
+        if (!m_error) {
+            m_error = std::move(error);
+        }
+    }
+    [[nodiscard]] bool has(std::string_view key) const { return m_metadata.has(full(key)); }
+    [[nodiscard]] std::string full(std::string_view key) const {
+        return m_prefix + std::string(key);
+    }
+
+    std::int64_t integer(std::string_view key) {
+        // A model without it breaks its format: not the same as a file that is not there.
+        auto value = m_metadata.integer(full(key));
+        return take(value, std::int64_t{0});
+    }
+    std::int64_t integerOr(std::string_view key, std::int64_t fallback) {
+        auto value = m_metadata.integerOr(full(key), fallback);
+        return take(value, fallback);
+    }
+    double numberOr(std::string_view key, double fallback) {
+        auto value = m_metadata.numberOr(full(key), fallback);
+        return take(value, fallback);
+    }
+    bool booleanOr(std::string_view key, bool fallback) {
+        auto value = m_metadata.booleanOr(full(key), fallback);
+        return take(value, fallback);
+    }
+    std::string_view stringOr(std::string_view key, std::string_view fallback) {
+        auto value = m_metadata.stringOr(full(key), fallback);
+        return take(value, fallback);
+    }
+    /// One number for all layers, or an array of one a layer.
+    std::vector<std::int64_t> byLayer(std::string_view key, std::int64_t layers) {
+        const auto count = static_cast<std::size_t>(layers);
+        const GgufValue* value = m_metadata.find(full(key));
+        if (value == nullptr || !value->isArray) {
+            return std::vector<std::int64_t>(count, integer(key));
+        }
+        auto numbers = m_metadata.integers(full(key));
+        if (!numbers) {
+            setError(std::move(numbers.error()));
+            return std::vector<std::int64_t>(count, 0);
+        }
+        if (numbers->size() != count) {
+            setError({.code = ErrorCode::kCorrupt,
+                      .message = "metadata key " + quotedName(full(key)) + " has " +
+                                 std::to_string(numbers->size()) + " elements for " +
+                                 std::to_string(count) + " layers"});
+            return std::vector<std::int64_t>(count, 0);
+        }
+        std::vector<std::int64_t> values;
+        for (std::size_t i = 0; i < count; ++i) {
+            values.push_back((*numbers)[i]);
+        }
+        return values;
+    }
+
+private:
+    template <class T>
+    T take(Result<T>& value, T fallback) {
+        if (value) {
+            return *value;
+        }
+        value.error().code = ErrorCode::kCorrupt;
+        setError(std::move(value.error()));
+        return fallback;
+    }
+
+    const GgufMetadata& m_metadata;
+    std::string m_prefix;
+    std::optional<Error> m_error;
+};
+
+// The values of a small vector of the file, whatever its type.
+std::vector<double> readFactors(const GgufFile& file, std::string_view name, Keys& keys) {
+    const GgufTensor* tensor = file.find(name);
+    if (tensor == nullptr) {
+        return {};
+    }
+    constexpr std::int64_t kMostFactors = 1 << 16;
+    if (tensor->view.shape.elements() > kMostFactors) {
+        keys.setError({.code = ErrorCode::kCorrupt,
+                       .message = "tensor " + quotedName(name) + " has " +
+                                  std::to_string(tensor->view.shape.elements()) +
+                                  " elements; a rotary dimension has no more than " +
+                                  std::to_string(kMostFactors)});
+        return {};
+    }
+    std::vector<float> values(static_cast<std::size_t>(tensor->view.shape.elements()));
+    const std::span<const std::byte> bytes(tensor->view.data,
+                                           static_cast<std::size_t>(tensor->bytes));
+    if (auto status = kernels::dequantize(tensor->view.type, bytes, values); !status) {
+        status.error().message = "tensor " + quotedName(name) + ": " + status.error().message;
+        keys.setError(std::move(status.error()));
+    }
+    return {values.begin(), values.end()};
+}
+
+void readRopeScaling(Keys& keys, RopeSpec& rope) {
+    using Scaling = RopeSpec::Scaling;
+    const std::string_view type = keys.stringOr("rope.scaling.type", "");
+    if (type == "linear" || (type.empty() && keys.has("rope.scale_linear"))) {
+        rope.scaling = Scaling::kLinear;
+        rope.factor = keys.numberOr("rope.scaling.factor", keys.numberOr("rope.scale_linear", 1));
+        if (rope.factor == 0) {  // converters write 0 for "none"
+            rope.scaling = Scaling::kNone;
+        }
+        return;
+    }
+    if (type == "yarn") {
+        rope.scaling = Scaling::kYarn;
+        rope.factor = keys.numberOr("rope.scaling.factor", 1);
+        rope.betaFast = keys.numberOr("rope.scaling.yarn_beta_fast", rope.betaFast);
+        rope.betaSlow = keys.numberOr("rope.scaling.yarn_beta_slow", rope.betaSlow);
+        if (keys.has("rope.scaling.yarn_attn_factor") || keys.has("rope.scaling.attn_factor")) {
+            // A multiplier of YaRN's own magnitude.
+            rope.attentionFactor = keys.numberOr("rope.scaling.yarn_attn_factor",
+                                                 keys.numberOr("rope.scaling.attn_factor", 1)) *
+                                   (rope.factor > 1 ? 0.1 * std::log(rope.factor) + 1 : 1);
+        }
+        return;
+    }
+    if (type == "longrope" || !rope.longFactors.empty()) {
+        rope.scaling = Scaling::kLongRope;
+        rope.attentionFactor = keys.numberOr("rope.scaling.attn_factor", 1);
+        return;
+    }
+    if (!type.empty() && type != "none") {
+        keys.setError({.code = ErrorCode::kUnsupported,
+                       .message = "metadata key " + quotedName(keys.full("rope.scaling.type")) +
+                                  " is " + quotedName(type) +
+                                  "; none, linear, yarn and longrope are supported"});
+    }
+}
+
+void readRope(const GgufFile& file, const Architecture& architecture, Keys& keys,
+              Hyperparameters& parameters) {
+    RopeSpec& rope = parameters.rope;
+    rope.layout = architecture.ggufRope;
+    rope.rotaryDim = keys.integerOr("rope.dimension_count", parameters.keyDim);
+    rope.theta = keys.numberOr("rope.freq_base", 10000.0);
+    rope.originalContext =
+        keys.integerOr("rope.scaling.original_context_length", parameters.contextTokens);
+    rope.factors = readFactors(file, "rope_freqs.weight", keys);
+    if (rope.factors.empty()) {
+        rope.factors = readFactors(file, "rope_factors_short.weight", keys);
+        rope.longFactors = readFactors(file, "rope_factors_long.weight", keys);
+    }
+    readRopeScaling(keys, rope);
+    if (architecture.hasLocalTheta) {
+        parameters.localRope = RopeSpec{.rotaryDim = rope.rotaryDim,
+                                        .theta = keys.numberOr("rope.freq_base_swa", 10000.0),
+                                        .layout = rope.layout};
+    }
+}
+
+void readWindows(const GgufMetadata& metadata, const Architecture& architecture, Keys& keys,
+                 Hyperparameters& parameters) {
+    const std::int64_t window = keys.integerOr("attention.sliding_window", 0);
+    constexpr std::string_view kPattern = "attention.sliding_window_pattern";
+    const GgufValue* pattern = metadata.find(keys.full(kPattern));
+    if (pattern != nullptr && pattern->isArray) {
+        const auto isWindow = keys.byLayer(kPattern, parameters.layers());
+        for (std::size_t i = 0; i < isWindow.size(); ++i) {
+            parameters.window[i] = isWindow[i] != 0 ? window : 0;
+        }
+    } else {
+        applyWindowRule(architecture, window, keys.integerOr(kPattern, 0), parameters);
+    }
+}
+
+}  // namespace
+
+Result<Hyperparameters> readGgufParameters(const GgufFile& file, const Architecture& architecture) {
+    const GgufMetadata& metadata = file.metadata();
+    Keys keys(metadata, architecture.gguf);
+    if (keys.integerOr("expert_count", 0) > 0) {
+        return fail(ErrorCode::kUnsupported,
+                    "architecture '" + std::string(architecture.gguf) +
+                        "' with experts is not supported yet: missing are mixture-of-experts "
+                        "layers; the nearest that is supported is '" +
+                        std::string(architecture.gguf) + "' without them");
+    }
+    Hyperparameters parameters;
+    const std::int64_t layers = keys.integer("block_count");
+    if (keys.error()) {
+        return tl::unexpected<Error>(*keys.error());
+    }
+    if (auto status =
+            checkLayerCount(layers, file.tensors().size(), quotedName(keys.full("block_count")));
+        !status) {
+        return forward(status);
+    }
+    parameters.hiddenSize = keys.integer("embedding_length");
+    parameters.contextTokens = keys.integer("context_length");
+    parameters.heads = keys.byLayer("attention.head_count", layers);
+    parameters.kvHeads = keys.has("attention.head_count_kv")
+                             ? keys.byLayer("attention.head_count_kv", layers)
+                             : parameters.heads;
+    parameters.intermediate = keys.byLayer("feed_forward_length", layers);
+    const std::int64_t perHead =
+        parameters.heads.front() > 0 ? parameters.hiddenSize / parameters.heads.front() : 0;
+    parameters.keyDim = keys.integerOr("attention.key_length", perHead);
+    parameters.valueDim = keys.integerOr("attention.value_length", perHead);
+    if (const GgufTensor* table = file.find("token_embd.weight"); table != nullptr) {
+        parameters.vocabSize = table->view.shape.dims[0];
+    } else {
+        return fail(ErrorCode::kCorrupt, "tensor 'token_embd.weight' is missing");
+    }
+
+    const bool isLayerNorm = architecture.norm == kernels::NormKind::kLayer;
+    const std::string_view first =
+        isLayerNorm ? "attention.layer_norm_epsilon" : "attention.layer_norm_rms_epsilon";
+    parameters.normEps = static_cast<float>(keys.numberOr(first, 1e-5));
+    parameters.activation = architecture.activation;
+    parameters.isParallel = keys.booleanOr("use_parallel_residual", architecture.isParallel);
+
+    const auto count = static_cast<std::size_t>(layers);
+    parameters.window.assign(count, 0);
+    parameters.hasRope.assign(count, true);
+    readRope(file, architecture, keys, parameters);
+    readWindows(metadata, architecture, keys, parameters);
+    applyRopeRule(architecture, parameters);
+
+    if (keys.has("attention.scale")) {
+        parameters.attentionScale = keys.numberOr("attention.scale", 0);
+    } else if (architecture.scaleByHiddenLayers == layers) {
+        parameters.attentionScale = 1.0 / std::sqrt(static_cast<double>(perHead));
+    }
+    parameters.attentionSoftcap = static_cast<float>(keys.numberOr("attn_logit_softcapping", 0));
+    parameters.logitSoftcap = static_cast<float>(keys.numberOr("final_logit_softcapping", 0));
+    parameters.embeddingScale = architecture.scalesEmbedding
+                                    ? std::sqrt(static_cast<double>(parameters.hiddenSize))
+                                    : keys.numberOr("embedding_scale", 1);
+    parameters.residualScale = keys.numberOr("residual_scale", 1);
+    parameters.logitScale = keys.numberOr("logit_scale", 1);
+    if (architecture.dividesLogits) {
+        parameters.logitScale = 1.0 / parameters.logitScale;
+    }
+    if (keys.error()) {
+        return tl::unexpected<Error>(*keys.error());
+    }
+    return parameters;
+}
+
+}  // namespace quern::engine

@@ -1,0 +1,129 @@
+#include "engine/formats/hf_config.h"
+
+#include <cmath>
+#include <limits>
+#include <utility>
+
+namespace quern::engine {
+
+void HfConfig::setError(ErrorCode code, std::string message) {
+    if (!m_error) {
+        m_error = Error{.code = code, .message = "config.json: " + std::move(message)};
+    }
+}
+
+const Json* HfConfig::find(Keys keys) const {
+    for (const std::string_view key : keys) {
+        const auto found = m_config.find(key);
+        if (found != m_config.end() && !found->is_null()) {
+            return &*found;
+        }
+    }
+    return nullptr;
+}
+
+std::optional<double> HfConfig::toNumber(const Json& value, std::string_view key) {
+    if (value.is_number()) {
+        return value.get<double>();
+    }
+    // transformers 5 writes {"__float__": "Infinity"}; bare ones are strings after parsing.
+    const Json* text = &value;
+    if (value.is_object() && value.contains("__float__")) {
+        text = &value["__float__"];
+    }
+    if (text->is_string()) {
+        const auto& word = text->get_ref<const std::string&>();
+        if (word == "Infinity") {
+            return std::numeric_limits<double>::infinity();
+        }
+        if (word == "-Infinity") {
+            return -std::numeric_limits<double>::infinity();
+        }
+        if (word == "NaN") {
+            return std::numeric_limits<double>::quiet_NaN();
+        }
+    }
+    setError(ErrorCode::kCorrupt, std::string(key) + " is no number");
+    return std::nullopt;
+}
+
+std::optional<double> HfConfig::number(Keys keys) {
+    for (const std::string_view key : keys) {
+        if (const Json* value = find({key}); value != nullptr) {
+            return toNumber(*value, key);
+        }
+    }
+    for (const std::string_view key : keys) {
+        for (const ConfigDefault& standard : m_architecture.defaults) {
+            // A null is a value: "no window" is not the default window.
+            if (standard.key == key && !m_config.contains(key)) {
+                return standard.value;
+            }
+        }
+    }
+    return std::nullopt;
+}
+
+std::optional<std::int64_t> HfConfig::integer(Keys keys) {
+    const std::optional<double> value = number(keys);
+    if (!value) {
+        return std::nullopt;
+    }
+    constexpr double kMost = 9.0e15;  // where doubles still hold every integer
+    if (!(std::fabs(*value) <= kMost) || std::floor(*value) != *value) {
+        setError(ErrorCode::kCorrupt,
+                 std::string(*keys.begin()) + " is " + std::to_string(*value) + ", no integer");
+        return std::nullopt;
+    }
+    return static_cast<std::int64_t>(*value);
+}
+
+std::int64_t HfConfig::required(Keys keys) {
+    const std::optional<std::int64_t> value = integer(keys);
+    if (!value) {
+        setError(ErrorCode::kCorrupt, std::string(*keys.begin()) + " is missing");
+    }
+    return value.value_or(0);
+}
+
+std::optional<bool> HfConfig::boolean(std::string_view key) {
+    const Json* value = find({key});
+    if (value == nullptr) {
+        return std::nullopt;
+    }
+    if (!value->is_boolean()) {
+        setError(ErrorCode::kCorrupt, std::string(key) + " is neither true nor false");
+        return std::nullopt;
+    }
+    return value->get<bool>();
+}
+
+std::string HfConfig::string(Keys keys) {
+    const Json* value = find(keys);
+    if (value == nullptr) {
+        return {};
+    }
+    if (!value->is_string()) {
+        setError(ErrorCode::kCorrupt, std::string(*keys.begin()) + " is no string");
+        return {};
+    }
+    return value->get<std::string>();
+}
+
+std::vector<double> HfConfig::numbers(const Json& list, std::string_view key) {
+    if (!list.is_array()) {
+        setError(ErrorCode::kCorrupt, std::string(key) + " is no list");
+        return {};
+    }
+    std::vector<double> values;
+    for (const Json& value : list) {
+        const std::optional<double> number = toNumber(value, key);
+        if (!number) {
+            return {};
+        }
+        values.push_back(*number);
+    }
+    return values;
+}
+
+}  // namespace quern::engine

@@ -1,0 +1,149 @@
+#include "engine/formats/hf_names.h"
+
+#include <algorithm>
+#include <array>
+#include <span>
+
+namespace quern::engine {
+
+namespace {
+
+// Longest first: one is the beginning of another.
+constexpr std::array<std::string_view, 6> kPrefixes{
+    "language_model.model.", "model.language_model.",
+    "language_model.",       "model.",
+    "transformer.",          "gpt_neox."};
+
+constexpr std::array<std::string_view, 4> kLayerWords{"layers.", "h.", "blocks.", "block."};
+
+constexpr std::array kOuterNames{NameRule{"embed_tokens", "token_embd"},
+                                 NameRule{"wte", "token_embd"},
+                                 NameRule{"embed_in", "token_embd"},
+                                 NameRule{"word_embeddings", "token_embd"},
+                                 NameRule{"wpe", "position_embd"},
+                                 NameRule{"norm", "output_norm"},
+                                 NameRule{"ln_f", "output_norm"},
+                                 NameRule{"final_layernorm", "output_norm"},
+                                 NameRule{"final_layer_norm", "output_norm"},
+                                 NameRule{"lm_head", "output"},
+                                 NameRule{"embed_out", "output"}};
+
+constexpr std::array kLayerNames{NameRule{"input_layernorm", "attn_norm"},
+                                 NameRule{"ln_1", "attn_norm"},
+                                 NameRule{"ln_attn", "attn_norm"},
+                                 NameRule{"post_attention_layernorm", "ffn_norm"},
+                                 NameRule{"ln_2", "ffn_norm"},
+                                 NameRule{"self_attn.q_proj", "attn_q"},
+                                 NameRule{"self_attn.k_proj", "attn_k"},
+                                 NameRule{"self_attn.v_proj", "attn_v"},
+                                 NameRule{"self_attn.qkv_proj", "attn_qkv"},
+                                 NameRule{"attn.c_attn", "attn_qkv"},
+                                 NameRule{"attention.query_key_value", "attn_qkv"},
+                                 NameRule{"self_attention.query_key_value", "attn_qkv"},
+                                 NameRule{"self_attn.o_proj", "attn_output"},
+                                 NameRule{"self_attn.dense", "attn_output"},
+                                 NameRule{"attention.dense", "attn_output"},
+                                 NameRule{"self_attention.dense", "attn_output"},
+                                 NameRule{"self_attn.q_norm", "attn_q_norm"},
+                                 NameRule{"self_attn.k_norm", "attn_k_norm"},
+                                 NameRule{"self_attn.q_layernorm", "attn_q_norm"},
+                                 NameRule{"self_attn.k_layernorm", "attn_k_norm"},
+                                 NameRule{"self_attn.sinks", "attn_sinks"},
+                                 NameRule{"mlp.gate_proj", "ffn_gate"},
+                                 NameRule{"mlp.up_proj", "ffn_up"},
+                                 NameRule{"mlp.down_proj", "ffn_down"},
+                                 NameRule{"mlp.gate_up_proj", "ffn_gate_up"},
+                                 NameRule{"mlp.fc1", "ffn_up"},
+                                 NameRule{"mlp.fc2", "ffn_down"},
+                                 NameRule{"mlp.c_fc", "ffn_up"},
+                                 NameRule{"mlp.c_proj", "ffn_down"},
+                                 NameRule{"mlp.dense_h_to_4h", "ffn_up"},
+                                 NameRule{"mlp.dense_4h_to_h", "ffn_down"}};
+
+// Buffers that old checkpoints carry: tables and masks the model is computed from.
+constexpr std::array<std::string_view, 7> kIgnoredEnds{
+    "rotary_emb.inv_freq", "rotary_emb.cos_cached", "rotary_emb.sin_cached", "masked_bias",
+    "attn.bias",           "attention.bias",        "position_ids"};
+// Other modalities, which a text model does not need.
+constexpr std::array<std::string_view, 4> kIgnoredBegins{"vision_tower.", "multi_modal_projector.",
+                                                         "model.vision_tower.",
+                                                         "model.multi_modal_projector."};
+
+const NameRule* findRule(std::span<const NameRule> rules, std::string_view name) {
+    const auto found = std::find_if(rules.begin(), rules.end(),
+                                    [&](const NameRule& rule) { return rule.from == name; });
+    return found == rules.end() ? nullptr : &*found;
+}
+
+bool isIgnored(std::string_view name) {
+    return std::any_of(kIgnoredEnds.begin(), kIgnoredEnds.end(),
+                       [&](std::string_view end) { return name.ends_with(end); }) ||
+           std::any_of(kIgnoredBegins.begin(), kIgnoredBegins.end(),
+                       [&](std::string_view begin) { return name.starts_with(begin); });
+}
+
+std::string_view withoutPrefix(std::string_view name) {
+    for (const std::string_view prefix : kPrefixes) {
+        if (name.starts_with(prefix)) {
+            return name.substr(prefix.size());
+        }
+    }
+    return name;
+}
+
+// "layers.12.mlp.up_proj" → number "12", rest "mlp.up_proj".
+struct LayerPart {
+    std::string_view number;
+    std::string_view rest;
+};
+
+LayerPart layerPart(std::string_view name) {
+    for (const std::string_view word : kLayerWords) {
+        if (!name.starts_with(word)) {
+            continue;
+        }
+        const std::string_view after = name.substr(word.size());
+        const std::size_t dot = after.find('.');
+        // At most 6 digits, and the spelling that numbers are printed in.
+        const bool isNumber = dot != std::string_view::npos && dot >= 1 && dot <= 6 &&
+                              (after[0] != '0' || dot == 1) &&
+                              std::all_of(after.begin(), after.begin() + static_cast<long>(dot),
+                                          [](char c) { return c >= '0' && c <= '9'; });
+        if (isNumber) {
+            return {.number = after.substr(0, dot), .rest = after.substr(dot + 1)};
+        }
+    }
+    return {};
+}
+
+}  // namespace
+
+HfName canonicalHfName(const Architecture& architecture, std::string_view name) {
+    std::string_view stem = name;
+    std::string_view suffix = ".weight";
+    for (const std::string_view end : {".weight", ".bias"}) {
+        if (name.ends_with(end)) {
+            stem = name.substr(0, name.size() - end.size());
+            suffix = end;
+        }
+    }
+    const std::string_view inner = withoutPrefix(stem);
+    if (const LayerPart part = layerPart(inner); !part.number.empty()) {
+        const NameRule* rule = findRule(architecture.hfNames, part.rest);
+        if (rule == nullptr) {
+            rule = findRule(kLayerNames, part.rest);
+        }
+        if (rule != nullptr) {
+            return {.kind = HfName::Kind::kKnown,
+                    .canonical = "blk." + std::string(part.number) + "." + std::string(rule->to) +
+                                 std::string(suffix)};
+        }
+    } else if (const NameRule* rule = findRule(kOuterNames, inner); rule != nullptr) {
+        return {.kind = HfName::Kind::kKnown,
+                .canonical = std::string(rule->to) + std::string(suffix)};
+    }
+    return {.kind = isIgnored(name) ? HfName::Kind::kIgnored : HfName::Kind::kUnknown,
+            .canonical = {}};
+}
+
+}  // namespace quern::engine

@@ -1,0 +1,240 @@
+#include "engine/formats/hf_parameters.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "engine/formats/hf_config.h"
+#include "engine/formats/hf_rope.h"
+
+namespace quern::engine {
+
+namespace {
+
+using kernels::Activation;
+
+// Gemma's early configs say "gelu" and mean the approximation, as its reference reads them.
+Activation readActivation(HfConfig& config, const Architecture& architecture) {
+    const std::string name =
+        config.string({"hidden_activation", "hidden_act", "activation_function", "activation"});
+    if (name.empty()) {
+        return architecture.activation;
+    }
+    if (name == "silu" || name == "swish") {
+        return Activation::kSilu;
+    }
+    if (name == "gelu") {
+        return architecture.scalesEmbedding ? Activation::kGeluTanh : Activation::kGelu;
+    }
+    if (name == "gelu_new" || name == "gelu_pytorch_tanh" || name == "gelu_fast") {
+        return Activation::kGeluTanh;
+    }
+    if (name == "relu") {
+        return Activation::kRelu;
+    }
+    if (name == "relu2") {
+        return Activation::kRelu2;
+    }
+    config.setError(ErrorCode::kUnsupported,
+                    "hidden_act is '" + name.substr(0, 64) +
+                        "'; silu, gelu, gelu_new, gelu_pytorch_tanh, relu and relu2 are supported");
+    return architecture.activation;
+}
+
+// Falcon's three generations: one key/value head for all, groups, or one a head.
+void readFalcon(HfConfig& config, Hyperparameters& parameters, std::int64_t heads,
+                std::int64_t& kvHeads) {
+    if (config.booleanOr("alibi", false)) {
+        config.setError(ErrorCode::kUnsupported,
+                        "alibi is true: positions as biases are not supported yet; the nearest "
+                        "that is supported is Falcon with rope");
+    }
+    const bool isGrouped = config.booleanOr("new_decoder_architecture", false);
+    if (isGrouped) {
+        kvHeads = config.integerOr({"num_kv_heads"}, heads);
+        parameters.fusedQkv = FusedQkv::kKvGroups;
+    } else if (config.booleanOr("multi_query", true)) {
+        kvHeads = 1;
+        parameters.fusedQkv = FusedQkv::kBlocks;
+    } else {
+        kvHeads = heads;
+        parameters.fusedQkv = FusedQkv::kHeads;
+    }
+    parameters.isParallel = isGrouped || config.booleanOr("parallel_attn", true);
+}
+
+void readSizes(HfConfig& config, const Architecture& architecture, std::int64_t layers,
+               Hyperparameters& parameters) {
+    parameters.vocabSize = config.required({"vocab_size"});
+    parameters.hiddenSize = config.required({"hidden_size", "n_embd"});
+    parameters.contextTokens = config.required({"max_position_embeddings", "n_positions", "n_ctx"});
+    const std::int64_t heads = config.required({"num_attention_heads", "n_head"});
+    std::int64_t kvHeads = config.integerOr({"num_key_value_heads"}, heads);
+    parameters.isParallel = config.booleanOr("use_parallel_residual", architecture.isParallel);
+    parameters.fusedQkv = architecture.fusedQkv;
+    if (parameters.fusedQkv == FusedQkv::kHeads) {
+        kvHeads = heads;  // GPT-NeoX knows no groups, whatever a config says
+    }
+    if (architecture.gguf == "falcon") {
+        readFalcon(config, parameters, heads, kvHeads);
+    }
+    const std::int64_t most = std::int64_t{1} << 40;
+    const std::int64_t fourfold = parameters.hiddenSize < most ? 4 * parameters.hiddenSize : 0;
+    const std::int64_t intermediate =
+        config.integerOr({"intermediate_size", "n_inner", "ffn_hidden_size"}, fourfold);
+    const auto count = static_cast<std::size_t>(layers);
+    parameters.heads.assign(count, heads);
+    parameters.kvHeads.assign(count, kvHeads);
+    parameters.intermediate.assign(count, intermediate);
+    parameters.keyDim =
+        config.integerOr({"head_dim"}, heads > 0 ? parameters.hiddenSize / heads : 0);
+    parameters.valueDim = parameters.keyDim;
+}
+
+// Kinds of layers as a list names them; false where there is no list.
+bool readLayerTypes(HfConfig& config, std::int64_t window, Hyperparameters& parameters) {
+    const Json* types = config.find({"layer_types"});
+    if (types == nullptr) {
+        return false;
+    }
+    if (!types->is_array() || types->size() != parameters.window.size()) {
+        config.setError(ErrorCode::kCorrupt, "layer_types is no list of " +
+                                                 std::to_string(parameters.window.size()) +
+                                                 " kinds, one a layer");
+        return true;
+    }
+    for (std::size_t i = 0; i < types->size(); ++i) {
+        const Json& type = (*types)[i];
+        if (type == "full_attention") {
+            parameters.window[i] = 0;
+        } else if (type == "sliding_attention") {
+            parameters.window[i] = window;
+        } else {
+            config.setError(ErrorCode::kUnsupported,
+                            "layer_types: layer " + std::to_string(i) +
+                                " is neither full_attention nor sliding_attention");
+        }
+    }
+    return true;
+}
+
+void readWindows(HfConfig& config, const Architecture& architecture, Hyperparameters& parameters) {
+    std::int64_t window = config.integerOr({"sliding_window"}, 0);
+    if (!config.booleanOr("use_sliding_window", true)) {
+        window = 0;
+    }
+    if (readLayerTypes(config, window, parameters)) {
+        return;
+    }
+    const Json* pattern = config.find({"sliding_window_pattern", "_sliding_window_pattern"});
+    if (pattern != nullptr && pattern->is_string()) {
+        // "LLLG": one letter a layer of the pattern, the last one sees all.
+        const auto letters =
+            static_cast<std::int64_t>(pattern->get_ref<const std::string&>().size());
+        applyWindowRule(architecture, window, letters, parameters);
+        return;
+    }
+    const std::int64_t every =
+        config.integerOr({"sliding_window_pattern", "_sliding_window_pattern"}, 0);
+    applyWindowRule(architecture, window, every, parameters);
+    // Qwen 2: windows from this layer on, where they are used at all.
+    if (config.has({"max_window_layers"}) && config.booleanOr("use_sliding_window", false)) {
+        const std::int64_t first = config.integerOr({"max_window_layers"}, 0);
+        for (std::size_t i = 0; i < parameters.window.size(); ++i) {
+            parameters.window[i] = static_cast<std::int64_t>(i) >= first ? window : 0;
+        }
+    }
+}
+
+void readPositionLayers(HfConfig& config, const Architecture& architecture,
+                        Hyperparameters& parameters) {
+    applyRopeRule(architecture, parameters);
+    if (architecture.noRopeInterval == 0) {
+        return;
+    }
+    const Json* layers = config.find({"no_rope_layers"});
+    if (layers != nullptr && layers->is_array() && !layers->empty()) {
+        // Despite its name 1 stands for a layer with rope.
+        const std::vector<double> uses = config.numbers(*layers, "no_rope_layers");
+        if (uses.size() != parameters.hasRope.size()) {
+            config.setError(ErrorCode::kCorrupt,
+                            "no_rope_layers has " + std::to_string(uses.size()) + " entries for " +
+                                std::to_string(parameters.hasRope.size()) + " layers");
+            return;
+        }
+        for (std::size_t i = 0; i < uses.size(); ++i) {
+            parameters.hasRope[i] = uses[i] != 0;
+        }
+        return;
+    }
+    const std::int64_t interval =
+        config.integerOr({"no_rope_layer_interval"}, architecture.noRopeInterval);
+    for (std::size_t i = 0; i < parameters.hasRope.size() && interval > 0; ++i) {
+        parameters.hasRope[i] = (static_cast<std::int64_t>(i) + 1) % interval != 0;
+    }
+}
+
+void readScales(HfConfig& config, const Architecture& architecture, Hyperparameters& parameters) {
+    if (const auto scalar = config.number({"query_pre_attn_scalar"})) {
+        parameters.attentionScale = 1.0 / std::sqrt(*scalar);
+    } else {
+        parameters.attentionScale = config.number({"attention_multiplier"});
+    }
+    if (!config.booleanOr("scale_attn_weights", true)) {
+        parameters.attentionScale = 1.0;
+    }
+    if (config.booleanOr("scale_attn_by_inverse_layer_idx", false)) {
+        config.setError(ErrorCode::kUnsupported,
+                        "scale_attn_by_inverse_layer_idx is not supported yet");
+    }
+    parameters.attentionSoftcap =
+        static_cast<float>(config.numberOr({"attn_logit_softcapping"}, 0));
+    parameters.logitSoftcap = static_cast<float>(config.numberOr({"final_logit_softcapping"}, 0));
+    parameters.embeddingScale = architecture.scalesEmbedding
+                                    ? std::sqrt(static_cast<double>(parameters.hiddenSize))
+                                    : config.numberOr({"embedding_multiplier"}, 1);
+    parameters.residualScale = config.numberOr({"residual_multiplier"}, 1);
+    parameters.logitScale =
+        config.numberOr({"logit_scale"}, 1) / config.numberOr({"logits_scaling"}, 1);
+}
+
+}  // namespace
+
+Result<Hyperparameters> readHfParameters(const Json& json, const Architecture& architecture,
+                                         std::size_t tensors) {
+    HfConfig config(json, architecture);
+    Hyperparameters parameters;
+    const std::int64_t layers = config.required({"num_hidden_layers", "n_layer"});
+    if (config.error()) {
+        return tl::unexpected<Error>(*config.error());
+    }
+    if (auto status = checkLayerCount(layers, tensors, "config.json: num_hidden_layers"); !status) {
+        return forward(status);
+    }
+    readSizes(config, architecture, layers, parameters);
+    parameters.activation = readActivation(config, architecture);
+    parameters.normEps = static_cast<float>(config.numberOr(
+        {"rms_norm_eps", "layer_norm_eps", "layer_norm_epsilon", "norm_epsilon", "norm_eps"},
+        architecture.norm == kernels::NormKind::kLayer ? 1e-5 : 1e-6));
+    parameters.normOffset = architecture.hfNormOffset;
+    parameters.window.assign(parameters.heads.size(), 0);
+    parameters.hasRope.assign(parameters.heads.size(), true);
+    readWindows(config, architecture, parameters);
+    readPositionLayers(config, architecture, parameters);
+    if (!architecture.hasPositionEmbedding) {
+        readHfRope(config, architecture, parameters);
+    }
+    readScales(config, architecture, parameters);
+    parameters.isHeadTied = config.boolean("tie_word_embeddings");
+    if (config.has({"quantization_config"})) {
+        config.setError(ErrorCode::kUnsupported,
+                        "quantization_config: quantized checkpoints are not supported yet; the "
+                        "nearest that is supported is the same model in BF16, or as GGUF");
+    }
+    if (config.error()) {
+        return tl::unexpected<Error>(*config.error());
+    }
+    return parameters;
+}
+
+}  // namespace quern::engine

@@ -1,0 +1,293 @@
+#include "engine/formats/hyperparameters.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstring>
+#include <string>
+
+#include "kernels/quant.h"
+
+namespace quern::engine {
+
+namespace {
+
+using kernels::TensorView;
+
+// No size of a model comes near it, and no product of two overflows.
+constexpr std::int64_t kMostSize = std::int64_t{1} << 24;
+
+std::string layerPrefix(std::size_t layer) {
+    return "blk." + std::to_string(layer) + ".";
+}
+
+Status checkSize(const std::string& what, std::int64_t size) {
+    if (size >= 1 && size <= kMostSize) {
+        return {};
+    }
+    return fail(ErrorCode::kCorrupt, what + " is " + std::to_string(size) + "; 1 to " +
+                                         std::to_string(kMostSize) + " are allowed");
+}
+
+Status checkSizes(const Hyperparameters& parameters) {
+    constexpr std::int64_t kMostContext = (std::int64_t{1} << 31) - 1;  // positions are int32
+    if (parameters.contextTokens < 1 || parameters.contextTokens > kMostContext) {
+        return fail(ErrorCode::kCorrupt, "context length is " +
+                                             std::to_string(parameters.contextTokens) + "; 1 to " +
+                                             std::to_string(kMostContext) + " are allowed");
+    }
+    for (std::size_t i = 0; i < parameters.heads.size(); ++i) {
+        const std::string at = "layer " + std::to_string(i) + ": ";
+        for (const auto& [what, size] :
+             {std::pair{"head count", parameters.heads[i]},
+              std::pair{"key/value head count", parameters.kvHeads[i]},
+              std::pair{"feed-forward length", parameters.intermediate[i]}}) {
+            if (auto status = checkSize(at + what, size); !status) {
+                return status;
+            }
+        }
+    }
+    for (const auto& [what, size] : {std::pair{"hidden size", parameters.hiddenSize},
+                                     std::pair{"vocabulary size", parameters.vocabSize},
+                                     std::pair{"key length", parameters.keyDim},
+                                     std::pair{"value length", parameters.valueDim}}) {
+        if (auto status = checkSize(what, size); !status) {
+            return status;
+        }
+    }
+    return {};
+}
+
+// Which rows of a fused tensor belong to q, k and v, in runs of `keyDim` or `valueDim` rows.
+struct FusedRows {
+    std::int64_t heads = 0;
+    std::int64_t kvHeads = 0;
+    std::int64_t keyDim = 0;
+    std::int64_t valueDim = 0;
+
+    [[nodiscard]] std::int64_t total() const {
+        return heads * keyDim + kvHeads * (keyDim + valueDim);
+    }
+};
+
+// Copies the rows that `groups` runs of `runRows` rows make, one run every `stride` rows.
+TensorView gatherRuns(TensorTable& table, const TensorView& fused, std::int64_t first,
+                      std::int64_t groups, std::int64_t runRows, std::int64_t stride) {
+    const TensorView one = rowSlice(fused, 0, 1);
+    const TensorView two = rowSlice(fused, 1, 1);
+    const auto rowBytes = static_cast<std::size_t>(two.data - one.data);
+    const std::size_t runBytes = rowBytes * static_cast<std::size_t>(runRows);
+    const std::span<std::byte> memory = table.allocate(runBytes * static_cast<std::size_t>(groups));
+    for (std::int64_t group = 0; group < groups; ++group) {
+        std::memcpy(memory.data() + static_cast<std::size_t>(group) * runBytes,
+                    rowSlice(fused, first + group * stride, runRows).data, runBytes);
+    }
+    TensorView out = rowSlice(fused, 0, groups * runRows);
+    out.data = memory.data();
+    return out;
+}
+
+std::array<TensorView, 3> splitRows(TensorTable& table, const TensorView& fused,
+                                    const FusedRows& rows, FusedQkv layout) {
+    if (layout == FusedQkv::kBlocks) {
+        const std::int64_t q = rows.heads * rows.keyDim;
+        const std::int64_t k = rows.kvHeads * rows.keyDim;
+        return {rowSlice(fused, 0, q), rowSlice(fused, q, k),
+                rowSlice(fused, q + k, rows.kvHeads * rows.valueDim)};
+    }
+    // GPT-NeoX is the case of one query head a group.
+    const std::int64_t queryRows = rows.heads / rows.kvHeads * rows.keyDim;
+    const std::int64_t stride = queryRows + rows.keyDim + rows.valueDim;
+    return {gatherRuns(table, fused, 0, rows.kvHeads, queryRows, stride),
+            gatherRuns(table, fused, queryRows, rows.kvHeads, rows.keyDim, stride),
+            gatherRuns(table, fused, queryRows + rows.keyDim, rows.kvHeads, rows.valueDim, stride)};
+}
+
+tl::unexpected<Error> wrongRows(const std::string& name, const TensorView& view,
+                                std::int64_t wanted) {
+    return fail(ErrorCode::kCorrupt, "tensor '" + name + "' has shape " + shapeText(view.shape) +
+                                         "; " + std::to_string(wanted) + " rows were expected");
+}
+
+Status splitQkv(const Hyperparameters& parameters, std::size_t layer, std::string_view suffix,
+                TensorTable& table) {
+    const std::string prefix = layerPrefix(layer);
+    const std::string name = prefix + "attn_qkv" + std::string(suffix);
+    const auto fused = table.find(name);
+    if (!fused) {
+        return {};
+    }
+    const FusedRows rows{.heads = parameters.heads[layer],
+                         .kvHeads = parameters.kvHeads[layer],
+                         .keyDim = parameters.keyDim,
+                         .valueDim = parameters.valueDim};
+    if (fused->shape.rank < 1 || fused->shape.rank > 2 || fused->shape.dims[0] != rows.total()) {
+        return wrongRows(name, *fused, rows.total());
+    }
+    if (parameters.fusedQkv != FusedQkv::kBlocks && rows.heads % rows.kvHeads != 0) {
+        return fail(ErrorCode::kCorrupt, "tensor '" + name + "': " + std::to_string(rows.heads) +
+                                             " heads cannot share " + std::to_string(rows.kvHeads) +
+                                             " key/value heads evenly");
+    }
+    const auto parts = splitRows(table, *fused, rows, parameters.fusedQkv);
+    constexpr std::array kNames{"attn_q", "attn_k", "attn_v"};
+    for (std::size_t i = 0; i < kNames.size(); ++i) {
+        table.set(prefix + kNames[i] + std::string(suffix), parts[i]);
+    }
+    table.remove(name);
+    return {};
+}
+
+Status splitGateUp(const Hyperparameters& parameters, std::size_t layer, TensorTable& table) {
+    const std::string prefix = layerPrefix(layer);
+    const std::string name = prefix + "ffn_gate_up.weight";
+    const auto fused = table.find(name);
+    if (!fused) {
+        return {};
+    }
+    const std::int64_t half = parameters.intermediate[layer];
+    if (fused->shape.rank != 2 || fused->shape.dims[0] != 2 * half) {
+        return wrongRows(name, *fused, 2 * half);
+    }
+    table.set(prefix + "ffn_gate.weight", rowSlice(*fused, 0, half));
+    table.set(prefix + "ffn_up.weight", rowSlice(*fused, half, half));
+    table.remove(name);
+    return {};
+}
+
+AttentionSpec makeAttention(const Architecture& architecture, const Hyperparameters& parameters,
+                            const TensorTable& table, std::size_t layer) {
+    AttentionSpec attention{.heads = parameters.heads[layer],
+                            .kvHeads = parameters.kvHeads[layer],
+                            .keyDim = parameters.keyDim,
+                            .valueDim = parameters.valueDim,
+                            .window = parameters.window[layer],
+                            .softcap = parameters.attentionSoftcap};
+    // In float32, as the reference computes it.
+    attention.scale =
+        parameters.attentionScale
+            ? static_cast<float>(*parameters.attentionScale)
+            : static_cast<float>(1.0 / std::sqrt(static_cast<double>(parameters.keyDim)));
+    if (!architecture.hasPositionEmbedding && parameters.hasRope[layer]) {
+        attention.rope = parameters.localRope && attention.window > 0 ? 1 : 0;
+    }
+    attention.hasQkNorm =
+        architecture.qkNorm == QkNorm::kHeads || architecture.qkNorm == QkNorm::kWholeRow ||
+        (architecture.qkNorm == QkNorm::kIfPresent && table.has("blk.0.attn_q_norm.weight"));
+    attention.isQkNormWholeRow = architecture.qkNorm == QkNorm::kWholeRow;
+    return attention;
+}
+
+// A rope's table is made from its size alone: it must not be larger than the file's own queries.
+Status checkRotary(const Hyperparameters& parameters, const TensorTable& table) {
+    for (const char* name : {"blk.0.attn_q.weight", "blk.0.attn_qkv.weight"}) {
+        const auto view = table.find(name);
+        if (view && parameters.rope.rotaryDim > view->shape.elements()) {
+            return fail(ErrorCode::kCorrupt,
+                        "rotary dimension is " + std::to_string(parameters.rope.rotaryDim) +
+                            "; tensor '" + name + "' has shape " + shapeText(view->shape));
+        }
+    }
+    return {};
+}
+
+}  // namespace
+
+Status checkLayerCount(std::int64_t layers, std::size_t tensors, const std::string& field) {
+    if (layers >= 1 && static_cast<std::uint64_t>(layers) <= tensors) {
+        return {};
+    }
+    return fail(ErrorCode::kCorrupt, field + " is " + std::to_string(layers) +
+                                         "; 1 to the number of tensors, " +
+                                         std::to_string(tensors) + ", are allowed");
+}
+
+void applyWindowRule(const Architecture& architecture, std::int64_t window, std::int64_t pattern,
+                     Hyperparameters& parameters) {
+    const std::int64_t every = pattern > 0 ? pattern : architecture.windowPattern;
+    for (std::size_t i = 0; i < parameters.window.size(); ++i) {
+        const auto layer = static_cast<std::int64_t>(i);
+        const bool sees =
+            architecture.windows == Windows::kNone ||
+            (architecture.windows == Windows::kAllButLast && layer % every == every - 1);
+        parameters.window[i] = sees ? 0 : window;
+    }
+}
+
+void applyRopeRule(const Architecture& architecture, Hyperparameters& parameters) {
+    const bool hasWindows = std::any_of(parameters.window.begin(), parameters.window.end(),
+                                        [](std::int64_t window) { return window > 0; });
+    for (std::size_t i = 0; i < parameters.hasRope.size(); ++i) {
+        const auto number = static_cast<std::int64_t>(i) + 1;
+        if (architecture.noRopeInterval > 0) {
+            parameters.hasRope[i] = number % architecture.noRopeInterval != 0;
+        } else if (architecture.ropesOnlyWindows && hasWindows) {
+            parameters.hasRope[i] = parameters.window[i] > 0;
+        }
+    }
+}
+
+Status splitFused(const Hyperparameters& parameters, TensorTable& table) {
+    if (auto status = checkSizes(parameters); !status) {
+        return status;
+    }
+    for (std::size_t layer = 0; layer < parameters.heads.size(); ++layer) {
+        for (const std::string_view suffix : {".weight", ".bias"}) {
+            if (auto status = splitQkv(parameters, layer, suffix, table); !status) {
+                return status;
+            }
+        }
+        if (auto status = splitGateUp(parameters, layer, table); !status) {
+            return status;
+        }
+    }
+    return {};
+}
+
+Result<ModelSpec> makeSpec(const Architecture& architecture, const Hyperparameters& parameters,
+                           const TensorTable& table) {
+    if (auto status = checkSizes(parameters); !status) {
+        return forward(status);
+    }
+    if (auto status = checkRotary(parameters, table); !status) {
+        return forward(status);
+    }
+    ModelSpec spec;
+    spec.architecture = architecture.gguf;
+    spec.vocabSize = parameters.vocabSize;
+    spec.hiddenSize = parameters.hiddenSize;
+    spec.contextTokens = parameters.contextTokens;
+    spec.norm = {.kind = architecture.norm,
+                 .eps = parameters.normEps,
+                 .weightOffset = parameters.normOffset};
+    if (!architecture.hasPositionEmbedding) {
+        spec.ropes.push_back(parameters.rope);
+        if (parameters.localRope) {
+            spec.ropes.push_back(*parameters.localRope);
+        }
+    }
+    const bool hasMlpNorm = table.has("blk.0.ffn_norm.weight");
+    for (std::size_t i = 0; i < parameters.heads.size(); ++i) {
+        LayerSpec layer{.attention = makeAttention(architecture, parameters, table, i),
+                        .mlp = {.intermediate = parameters.intermediate[i],
+                                .activation = parameters.activation,
+                                .isGated = architecture.isGated},
+                        .attentionNorms = architecture.attentionNorms,
+                        .mlpNorms = architecture.mlpNorms,
+                        .isParallel = parameters.isParallel};
+        // Parallel blocks come with one norm or two; their tensors tell.
+        if (layer.isParallel) {
+            layer.mlpNorms.hasPre = hasMlpNorm;
+        }
+        spec.layers.push_back(layer);
+    }
+    spec.embeddingScale = static_cast<float>(parameters.embeddingScale);
+    spec.residualScale = static_cast<float>(parameters.residualScale);
+    spec.logitScale = static_cast<float>(parameters.logitScale);
+    spec.logitSoftcap = parameters.logitSoftcap;
+    spec.isHeadTied = parameters.isHeadTied.value_or(!table.has("output.weight"));
+    spec.hasPositionEmbedding = architecture.hasPositionEmbedding;
+    return spec;
+}
+
+}  // namespace quern::engine

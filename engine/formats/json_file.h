@@ -1,0 +1,20 @@
+#pragma once
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <string_view>
+
+#include "kernels/result.h"
+
+namespace quern::engine {
+
+using Json = nlohmann::ordered_json;
+
+/// Parses JSON as people's files have it: also bare Infinity, -Infinity and NaN, which become the
+/// strings "Infinity", "-Infinity" and "NaN". kCorrupt for text that is not JSON, not UTF-8, nested
+/// deeper than 64, or longer than 16 MiB; `what` names it in the message.
+[[nodiscard]] Result<Json> parseJson(std::string_view text, std::string_view what);
+/// The same of a file. kNotFound when it is not there.
+[[nodiscard]] Result<Json> readJsonFile(const std::filesystem::path& path);
+
+}  // namespace quern::engine

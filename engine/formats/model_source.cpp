@@ -1,0 +1,101 @@
+#include "engine/formats/model_source.h"
+
+#include <exception>
+#include <utility>
+
+#include "engine/formats/gguf.h"
+#include "engine/formats/read_model.h"
+
+namespace quern::engine {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+enum class Format { kGguf, kHfFolder };
+
+Result<Format> recognize(const fs::path& model) {
+    std::error_code error;
+    const fs::file_status status = fs::status(model, error);
+    if (!fs::exists(status)) {
+        return fail(ErrorCode::kNotFound, "no model at " + model.string());
+    }
+    if (fs::is_directory(status)) {
+        if (!fs::exists(model / "config.json", error)) {
+            return fail(
+                ErrorCode::kNotFound,
+                "folder " + model.string() + " has no config.json: it is no Hugging Face model");
+        }
+        return Format::kHfFolder;
+    }
+    // What is no GGUF file is told by its reader, which names the magic.
+    return Format::kGguf;
+}
+
+Result<ReadModel> readModel(const fs::path& model) {
+    auto format = recognize(model);
+    if (!format) {
+        return forward(format);
+    }
+    return *format == Format::kGguf ? readGguf(model) : readHfFolder(model);
+}
+
+Result<ModelInfo> describeUnsupported(const fs::path& model, std::string whyNot) {
+    auto format = recognize(model);
+    if (!format) {
+        return forward(format);
+    }
+    auto info = *format == Format::kGguf ? describeGguf(model) : describeHfFolder(model);
+    if (info) {
+        info->whyNot = std::move(whyNot);
+    }
+    return info;
+}
+
+Result<ModelSource> openChecked(const fs::path& model) {
+    auto read = readModel(model);
+    if (!read) {
+        return forward(read);
+    }
+    if (auto status = arrangeTensors(*read); !status) {
+        return forward(status);
+    }
+    return ModelSource{.info = std::move(read->info),
+                       .spec = std::move(read->spec),
+                       .tensors = std::move(read->tensors)};
+}
+
+Result<ModelInfo> inspectChecked(const fs::path& model) {
+    auto read = readModel(model);
+    if (read) {
+        return std::move(read->info);
+    }
+    if (read.error().code == ErrorCode::kUnsupported) {
+        return describeUnsupported(model, read.error().message);
+    }
+    return forward(read);
+}
+
+// Libraries below throw only when memory runs out, or the file system's encoding is broken.
+template <class Read>
+auto guarded(const fs::path& model, Read read) -> decltype(read(model)) {
+    try {
+        return read(model);
+    } catch (const std::bad_alloc&) {
+        return fail(ErrorCode::kOutOfMemory, "not enough memory to read the model's header");
+    } catch (const std::exception& error) {
+        return fail(ErrorCode::kInternal, "the model's header could not be read", error.what());
+    }
+}
+
+}  // namespace
+
+Result<ModelSource> openModel(const fs::path& model) {
+    return guarded(model, openChecked);
+}
+
+Result<ModelInfo> inspectModel(const fs::path& model) {
+    return guarded(model, inspectChecked);
+}
+
+}  // namespace quern::engine

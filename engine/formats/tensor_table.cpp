@@ -1,0 +1,69 @@
+#include "engine/formats/tensor_table.h"
+
+#include <utility>
+
+#include "kernels/quant.h"
+
+namespace quern::engine {
+
+std::optional<kernels::TensorView> TensorTable::find(std::string_view name) const {
+    const auto found = m_views.find(name);
+    return found == m_views.end() ? std::nullopt : std::optional(found->second);
+}
+
+std::vector<std::string> TensorTable::names() const {
+    std::vector<std::string> names;
+    names.reserve(m_views.size());
+    for (const auto& [name, view] : m_views) {
+        names.push_back(name);
+    }
+    return names;
+}
+
+void TensorTable::releasePages() const {
+    for (const KeptFile& kept : m_files) {
+        kept.release();
+    }
+}
+
+void TensorTable::keepFile(std::shared_ptr<const void> file, std::function<void()> release) {
+    m_files.push_back({.file = std::move(file), .release = std::move(release)});
+}
+
+void TensorTable::set(std::string name, const kernels::TensorView& view) {
+    m_views.insert_or_assign(std::move(name), view);
+}
+
+void TensorTable::remove(std::string_view name) {
+    if (const auto found = m_views.find(name); found != m_views.end()) {
+        m_views.erase(found);
+    }
+}
+
+std::span<std::byte> TensorTable::allocate(std::size_t bytes) {
+    m_owned.push_back(std::make_unique<std::byte[]>(bytes));
+    return {m_owned.back().get(), bytes};
+}
+
+kernels::TensorView rowSlice(const kernels::TensorView& view, std::int64_t first,
+                             std::int64_t count) {
+    const bool isVector = view.shape.rank == 1;
+    const std::int64_t cols = isVector ? 1 : view.shape.cols();
+    const auto& traits = kernels::traits(view.type);
+    kernels::TensorView slice = view;
+    // A vector is never in a block format, so an element is traits.blockBytes.
+    slice.data += first * (cols / traits.blockElements) * traits.blockBytes;
+    slice.shape = isVector ? kernels::Shape{.dims = {count, 1, 1, 1}, .rank = 1}
+                           : kernels::Shape{.dims = {count, cols, 1, 1}, .rank = 2};
+    return slice;
+}
+
+std::string shapeText(const kernels::Shape& shape) {
+    std::string text = "[";
+    for (int i = 0; i < shape.rank; ++i) {
+        text += (i == 0 ? "" : ", ") + std::to_string(shape.dims[static_cast<std::size_t>(i)]);
+    }
+    return text + "]";
+}
+
+}  // namespace quern::engine

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/formats/model_source.h"
+#include "kernels/result.h"
+
+namespace quern::engine {
+
+/// Tensors by name: filled by a reader under the file's names, brought to canonical ones, then
+/// handed out. Holds the data that had to be rearranged; all else stays in the mapped file.
+/// Belongs to one thread while it is filled, immutable afterwards.
+class TensorTable final : public TensorSource {
+public:
+    [[nodiscard]] std::optional<kernels::TensorView> find(std::string_view name) const override;
+    [[nodiscard]] std::vector<std::string> names() const override;
+    void releasePages() const override;
+
+    /// Keeps the mapped file alive; `release` gives its pages back.
+    void keepFile(std::shared_ptr<const void> file, std::function<void()> release);
+
+    [[nodiscard]] bool has(std::string_view name) const { return m_views.contains(name); }
+    /// Replaces what has the name.
+    void set(std::string name, const kernels::TensorView& view);
+    void remove(std::string_view name);
+
+    /// Memory that lives as long as the table.
+    [[nodiscard]] std::span<std::byte> allocate(std::size_t bytes);
+
+private:
+    struct KeptFile {
+        std::shared_ptr<const void> file;
+        std::function<void()> release;
+    };
+    std::map<std::string, kernels::TensorView, std::less<>> m_views;
+    std::vector<KeptFile> m_files;
+    std::vector<std::unique_ptr<std::byte[]>> m_owned;
+};
+
+/// Rows [first, first + count) of a matrix, or elements of a vector, as a view. The caller has
+/// checked that they are there.
+[[nodiscard]] kernels::TensorView rowSlice(const kernels::TensorView& view, std::int64_t first,
+                                           std::int64_t count);
+
+/// "[320, 64]"
+[[nodiscard]] std::string shapeText(const kernels::Shape& shape);
+
+}  // namespace quern::engine
