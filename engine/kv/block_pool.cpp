@@ -19,10 +19,11 @@ std::size_t tokenOffset(std::int32_t block) {
 
 }  // namespace
 
-BlockPool::BlockPool(std::int64_t blocks)
+BlockPool::BlockPool(std::int64_t blocks, std::uint64_t firstVersion)
     : m_blocks(static_cast<std::size_t>(blocks)),
       m_tokens(static_cast<std::size_t>(blocks) * kernels::kBlockTokens),
       m_index(blocks),
+      m_version(firstVersion),
       m_changes(kChangeRing, -1) {
     for (std::int32_t block = 0; block < blocks; ++block) {
         linkBack(block);

@@ -21,7 +21,9 @@ struct BlockHolder {
 /// is O(1) and allocates nothing. Belongs to one thread at a time.
 class BlockPool {
 public:
-    explicit BlockPool(std::int64_t blocks);
+    /// `firstVersion` is above 0; where a pool may take another one's place, it is far above the
+    /// versions of that one, so that a reader's old map is not taken for a new one.
+    explicit BlockPool(std::int64_t blocks, std::uint64_t firstVersion = 1);
 
     [[nodiscard]] std::int64_t size() const { return static_cast<std::int64_t>(m_blocks.size()); }
     /// Blocks nobody holds: never written, forgotten or cached.
@@ -96,7 +98,7 @@ private:
     std::int64_t m_cached = 0;
     std::int64_t m_shared = 0;
     std::uint64_t m_evictions = 0;
-    std::uint64_t m_version = 1;
+    std::uint64_t m_version;
     std::vector<std::int32_t> m_changes;  // ring: change v is at v % size
 };
 

@@ -29,11 +29,13 @@ std::int64_t SequenceKv::heldBlocks() const {
     return held;
 }
 
-KvManager::KvManager(std::span<const KvGroupConfig> groups, bool isPrefixCaching)
+KvManager::KvManager(std::span<const KvGroupConfig> groups, bool isPrefixCaching,
+                     std::uint64_t firstVersion)
     : m_isPrefixCaching(isPrefixCaching) {
     m_groups.reserve(groups.size());
     for (const KvGroupConfig& group : groups) {
-        m_groups.push_back(Group{.pool = BlockPool(group.blocks), .window = group.window});
+        m_groups.push_back(
+            Group{.pool = BlockPool(group.blocks, firstVersion), .window = group.window});
     }
 }
 

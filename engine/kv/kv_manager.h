@@ -58,7 +58,9 @@ struct KvRoom {
 /// nothing over the groups. Ids only. Belongs to one thread at a time.
 class KvManager {
 public:
-    KvManager(std::span<const KvGroupConfig> groups, bool isPrefixCaching);
+    /// `firstVersion`: see BlockPool.
+    KvManager(std::span<const KvGroupConfig> groups, bool isPrefixCaching,
+              std::uint64_t firstVersion = 1);
 
     [[nodiscard]] std::size_t groupCount() const { return m_groups.size(); }
     [[nodiscard]] const BlockPool& pool(std::size_t group) const { return m_groups[group].pool; }

@@ -444,6 +444,10 @@ std::optional<SequenceView> Scheduler::view(SequenceId id) const {
     return view;
 }
 
+std::optional<SequenceView> Scheduler::firstWaiting() const {
+    return m_waiting.empty() ? std::nullopt : view((*m_waiting.begin())->id);
+}
+
 std::vector<SequenceView> Scheduler::views() const {
     std::vector<SequenceView> views;
     views.reserve(m_sequences.size());

@@ -111,6 +111,8 @@ public:
     [[nodiscard]] std::uint32_t step() const { return m_step; }
     /// The sequence now, without its place in the line.
     [[nodiscard]] std::optional<SequenceView> view(SequenceId id) const;
+    /// The first in the waiting line, if any.
+    [[nodiscard]] std::optional<SequenceView> firstWaiting() const;
     /// All sequences: running ones in order, waiting ones in order, then those paused in waiting.
     [[nodiscard]] std::vector<SequenceView> views() const;
     /// Borrowed until the next call that changes the sequence. Empty for unknown ids.
