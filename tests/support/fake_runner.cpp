@@ -74,8 +74,9 @@ Status FakeRunner::allocateKv(std::span<const std::int64_t> blocks) {
 
 std::int64_t FakeRunner::kvBytes() const {
     std::int64_t bytes = 0;
-    for (const auto& group : m_memory) {
-        bytes += static_cast<std::int64_t>(group.size() * sizeof(Slot));
+    for (std::size_t g = 0; g < m_memory.size(); ++g) {
+        bytes += static_cast<std::int64_t>(m_memory[g].size()) / kernels::kBlockTokens *
+                 kernels::kvBlockBytes(m_layout, static_cast<std::int32_t>(g));
     }
     return bytes;
 }

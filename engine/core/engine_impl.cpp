@@ -1,0 +1,347 @@
+#include <algorithm>
+#include <map>
+#include <mutex>
+#include <set>
+#include <utility>
+
+#include "engine/core/engine_thread.h"
+#include "engine/core/make_engine.h"
+#include "engine/core/model_loader.h"
+#include "engine/core/prepare.h"
+#include "engine/core/worker_pool.h"
+#include "engine/metrics/process_memory.h"
+
+namespace quern::engine {
+
+namespace {
+
+// Preparing takes milliseconds; two threads keep one long document from holding a chat up.
+constexpr std::size_t kPrepareThreads = 2;
+// Cells of the map that are copied under one hold of the lock: some tens of microseconds.
+constexpr std::int64_t kCellsAtOnce = 16384;
+
+/// The engine of this machine. Internally locked; see Engine for what may be called where.
+class EngineImpl final : public Engine {
+public:
+    EngineImpl(std::unique_ptr<ModelFactory> factory, const EngineOptions& options)
+        : m_factory(std::move(factory)),
+          m_options(options),
+          m_ledger(options.memoryLimitBytes),
+          m_workers(kPrepareThreads, options.maxQueued) {}
+
+    ~EngineImpl() override { shutdown(std::chrono::milliseconds(0)); }
+
+    Result<std::shared_ptr<const LoadedModel>> load(
+        const LoadOptions& asked, std::function<bool(const LoadProgress&)> progress) override;
+    Status unload(const std::string& model) override;
+    std::vector<std::shared_ptr<const LoadedModel>> models() const override;
+    Result<std::shared_ptr<const LoadedModel>> find(const std::string& model) const override;
+    Result<PreparedRequest> prepare(Request request) const override;
+    void prepareAsync(Request request,
+                      std::function<void(Result<PreparedRequest>)> done) const override;
+    Result<RequestId> submit(PreparedRequest request, std::shared_ptr<EventSink> sink) override;
+    void cancel(RequestId id) override;
+    void setPaused(RequestId id, bool isPaused) override;
+    EngineSnapshot snapshot() const override;
+    Status foldKvMap(const std::string& model, std::int32_t group, KvMap& map) const override;
+    Status resetPrefixCache(const std::string& model) override;
+    void shutdown(std::chrono::milliseconds grace) override;
+
+private:
+    [[nodiscard]] Status reserveName(const std::string& name);
+    [[nodiscard]] Result<std::shared_ptr<const LoadedModel>> loadReserved(
+        const LoadOptions& options, const std::function<bool(const LoadProgress&)>& progress);
+    [[nodiscard]] static tl::unexpected<Error> shuttingDown() {
+        return fail(ErrorCode::kBusy, "the engine is shutting down");
+    }
+
+    std::unique_ptr<ModelFactory> m_factory;
+    EngineOptions m_options;
+    MemoryLedger m_ledger;
+
+    mutable std::mutex m_modelsMutex;
+    std::map<std::string, std::shared_ptr<const LoadedModel>> m_models;
+    std::set<std::string> m_reserved;  // names that load or unload now
+
+    std::atomic<RequestId> m_nextId{1};
+    std::atomic<bool> m_isDraining{false};
+    std::mutex m_shutdownMutex;
+
+    EngineThread m_thread;
+    mutable WorkerPool m_workers;  // last: its jobs use all of the above
+};
+
+Result<std::shared_ptr<const LoadedModel>> EngineImpl::load(
+    const LoadOptions& asked, std::function<bool(const LoadProgress&)> progress) {
+    LoadOptions options = asked;
+    if (options.name.empty()) {
+        options.name = options.path.stem().string();
+    }
+    if (options.name.empty()) {
+        return failField("path", "no model was named");
+    }
+    if (Status status = reserveName(options.name); !status) {
+        return forward(status);
+    }
+    auto model = loadReserved(options, progress);
+    if (!model) {
+        m_ledger.set(options.name, 0);
+    }
+    const std::lock_guard lock(m_modelsMutex);
+    m_reserved.erase(options.name);
+    if (model) {
+        m_models.emplace(options.name, *model);
+    }
+    return model;
+}
+
+Result<std::shared_ptr<const LoadedModel>> EngineImpl::loadReserved(
+    const LoadOptions& options, const std::function<bool(const LoadProgress&)>& progress) {
+    try {
+        auto loaded = loadModel(*m_factory, m_ledger, options, progress, m_thread.queued());
+        if (!loaded) {
+            return forward(loaded);
+        }
+        AddModelCommand command{.runtime = std::move(loaded->runtime)};
+        auto added = command.added.get_future();
+        if (m_isDraining || !m_thread.post(std::move(command))) {
+            return shuttingDown();
+        }
+        added.get();
+        return loaded->model;
+    } catch (const std::bad_alloc&) {
+        return fail(ErrorCode::kOutOfMemory, "memory ran out while " + options.name + " loaded");
+    } catch (const std::exception& exception) {
+        return fail(ErrorCode::kInternal, "loading " + options.name + " failed", exception.what());
+    }
+}
+
+Status EngineImpl::reserveName(const std::string& name) {
+    if (m_isDraining) {
+        return shuttingDown();
+    }
+    const std::lock_guard lock(m_modelsMutex);
+    if (m_models.contains(name)) {
+        return fail(ErrorCode::kConflict, "a model named " + name + " is loaded");
+    }
+    if (!m_reserved.insert(name).second) {
+        return fail(ErrorCode::kConflict, "a model named " + name + " is being loaded or unloaded");
+    }
+    return {};
+}
+
+Status EngineImpl::unload(const std::string& name) {
+    auto model = find(name);
+    if (!model) {
+        return forward(model);
+    }
+    const std::string& found = (*model)->name;
+    {
+        const std::lock_guard lock(m_modelsMutex);
+        if (m_models.erase(found) == 0) {
+            return fail(ErrorCode::kNotFound, "model " + found + " is being unloaded");
+        }
+        m_reserved.insert(found);
+    }
+    RemoveModelCommand command{.model = *model};
+    auto removed = command.removed.get_future();
+    if (m_thread.post(std::move(command))) {
+        removed.get().reset();
+    }
+    m_ledger.set(found, 0);
+    const std::lock_guard lock(m_modelsMutex);
+    m_reserved.erase(found);
+    return {};
+}
+
+std::vector<std::shared_ptr<const LoadedModel>> EngineImpl::models() const {
+    const std::lock_guard lock(m_modelsMutex);
+    std::vector<std::shared_ptr<const LoadedModel>> models;
+    for (const auto& [name, model] : m_models) {
+        models.push_back(model);
+    }
+    return models;
+}
+
+Result<std::shared_ptr<const LoadedModel>> EngineImpl::find(const std::string& name) const {
+    const std::lock_guard lock(m_modelsMutex);
+    if (name.empty() && m_models.size() == 1) {
+        return m_models.begin()->second;
+    }
+    if (const auto found = m_models.find(name); found != m_models.end()) {
+        return found->second;
+    }
+    std::string names;
+    for (const auto& [other, model] : m_models) {
+        names += (names.empty() ? "" : ", ") + other;
+    }
+    const std::string loaded = names.empty() ? "no model is loaded" : "loaded: " + names;
+    return failField("model",
+                     name.empty() ? "no model was named; " + loaded
+                                  : "there is no model named " + name + "; " + loaded,
+                     ErrorCode::kNotFound);
+}
+
+Result<PreparedRequest> EngineImpl::prepare(Request request) const {
+    auto model = find(request.model);
+    if (!model) {
+        return forward(model);
+    }
+    try {
+        return prepareRequest(**model, std::move(request));
+    } catch (const std::exception& exception) {
+        return fail(ErrorCode::kInternal, "the request could not be prepared", exception.what());
+    }
+}
+
+void EngineImpl::prepareAsync(Request request,
+                              std::function<void(Result<PreparedRequest>)> done) const {
+    auto shared = std::make_shared<Request>(std::move(request));
+    const bool isPosted = m_workers.post([this, shared, done](bool isOpen) {
+        done(isOpen ? prepare(std::move(*shared)) : Result<PreparedRequest>(shuttingDown()));
+    });
+    if (!isPosted) {
+        done(m_isDraining ? Result<PreparedRequest>(shuttingDown())
+                          : Result<PreparedRequest>(
+                                fail(ErrorCode::kBusy, "too many requests wait to be prepared")));
+    }
+}
+
+Result<RequestId> EngineImpl::submit(PreparedRequest request, std::shared_ptr<EventSink> sink) {
+    if (m_isDraining) {
+        return shuttingDown();
+    }
+    auto model = find(request.request.model);
+    if (!model) {
+        return forward(model);
+    }
+    if (Status status = checkPrepared(**model, (*model)->info.vocabSize, request); !status) {
+        return forward(status);
+    }
+    if (!m_thread.enterQueue(m_options.maxQueued)) {
+        return fail(ErrorCode::kBusy, std::to_string(m_options.maxQueued) +
+                                          " requests wait already; try again later");
+    }
+    const RequestId id = m_nextId.fetch_add(1);
+    if (!m_thread.post(SubmitCommand{
+            .id = id, .model = *model, .request = std::move(request), .sink = std::move(sink)})) {
+        m_thread.leaveQueue();
+        return shuttingDown();
+    }
+    return id;
+}
+
+void EngineImpl::cancel(RequestId id) {
+    (void)m_thread.post(CancelCommand{.id = id});  // an ended engine has cancelled it
+}
+
+void EngineImpl::setPaused(RequestId id, bool isPaused) {
+    (void)m_thread.post(PauseCommand{.id = id, .isPaused = isPaused});
+}
+
+EngineSnapshot EngineImpl::snapshot() const {
+    EngineSnapshot snapshot;
+    const MemoryFacts memory = m_factory->memory();
+    snapshot.memory.totalBytes = memory.totalBytes;
+    snapshot.memory.freeBytes = memory.freeBytes;
+    snapshot.memory.processBytes = residentBytes();
+    snapshot.isDraining = m_isDraining;
+    m_thread.read([&](auto runtimes) {
+        const auto now = std::chrono::steady_clock::now();
+        for (const auto& runtime : runtimes) {
+            snapshot.models.push_back(runtime->snapshot(now));
+        }
+    });
+    for (const ModelSnapshot& model : snapshot.models) {
+        snapshot.memory.weightBytes += model.weightBytes;
+        snapshot.memory.kvBytes += model.kvBytes;
+    }
+    return snapshot;
+}
+
+Status EngineImpl::foldKvMap(const std::string& name, std::int32_t group, KvMap& map) const {
+    auto model = find(name);
+    if (!model) {
+        return forward(model);
+    }
+    Status status;
+    const auto withPool = [&](auto use) {
+        m_thread.read([&](auto runtimes) {
+            const auto runtime = std::ranges::find(runtimes, *model, &ModelRuntime::model);
+            const BlockPool* pool = runtime == runtimes.end() ? nullptr : (*runtime)->pool(group);
+            if (pool == nullptr) {
+                status = failField(
+                    "group",
+                    "model " + (*model)->name + " has no cache group " + std::to_string(group),
+                    ErrorCode::kNotFound);
+                return;
+            }
+            map.step = (*runtime)->step();
+            use(*pool);
+        });
+    };
+    std::int64_t copied = 0;
+    std::int64_t size = 0;
+    withPool([&](const BlockPool& pool) {
+        size = pool.size();
+        if (static_cast<std::int64_t>(map.cells.size()) == size && pool.knowsSince(map.version)) {
+            copied = size;
+        } else {
+            map.version = pool.version();
+        }
+    });
+    if (status) {
+        map.cells.resize(static_cast<std::size_t>(size));
+    }
+    // In pieces: what changes meanwhile is folded in afterwards.
+    while (status && copied < size) {
+        const std::int64_t count = std::min(kCellsAtOnce, size - copied);
+        withPool([&](const BlockPool& pool) {
+            pool.copyCells(copied, std::span(map.cells).subspan(static_cast<std::size_t>(copied),
+                                                                static_cast<std::size_t>(count)));
+        });
+        copied += count;
+    }
+    if (status) {
+        withPool([&](const BlockPool& pool) {
+            if (pool.knowsSince(map.version)) {
+                pool.fold(map);
+            }
+        });
+    }
+    return status;
+}
+
+Status EngineImpl::resetPrefixCache(const std::string& name) {
+    auto model = find(name);
+    if (!model) {
+        return forward(model);
+    }
+    if (!m_thread.post(ResetCacheCommand{.model = *model})) {
+        return shuttingDown();
+    }
+    return {};
+}
+
+void EngineImpl::shutdown(std::chrono::milliseconds grace) {
+    m_isDraining = true;
+    // Before the lock, so that a second, more impatient caller hurries the first one's wait.
+    const bool isRunning =
+        m_thread.post(DrainCommand{.deadline = std::chrono::steady_clock::now() + grace});
+    const std::lock_guard lock(m_shutdownMutex);
+    m_workers.close();
+    if (isRunning) {
+        m_thread.join();
+    }
+    const std::lock_guard modelsLock(m_modelsMutex);
+    m_models.clear();
+}
+
+}  // namespace
+
+std::unique_ptr<Engine> makeEngineWith(std::unique_ptr<ModelFactory> factory,
+                                       const EngineOptions& options) {
+    return std::make_unique<EngineImpl>(std::move(factory), options);
+}
+
+}  // namespace quern::engine

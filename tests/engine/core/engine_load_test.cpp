@@ -1,0 +1,225 @@
+// Loading, unloading and shutting down.
+#include <gtest/gtest.h>
+
+#include <future>
+#include <thread>
+
+#include "tests/engine/core/core_helpers.h"
+
+namespace quern::engine {
+namespace {
+
+using namespace test;
+
+LoadOptions named(const std::string& name) {
+    LoadOptions options;
+    options.path = name + ".gguf";
+    return options;
+}
+
+TEST(EngineLoad, TellsWhatItDid) {
+    FakeEngineModel model;
+    model.contextTokens = 131072;
+    auto engine = makeEngineForTest(model);
+    std::vector<double> fractions;
+    std::vector<LoadStage> stages;
+    const auto loaded = engine->load(named("tiny"), [&](const LoadProgress& progress) {
+        fractions.push_back(progress.fraction);
+        stages.push_back(progress.stage);
+        return true;
+    });
+    ASSERT_TRUE(loaded);
+    EXPECT_TRUE(std::is_sorted(fractions.begin(), fractions.end()));
+    EXPECT_EQ(stages.front(), LoadStage::kReading);
+    EXPECT_EQ(stages.back(), LoadStage::kReady);
+    EXPECT_EQ(fractions.back(), 1.0);
+    EXPECT_EQ((*loaded)->name, "tiny") << "the file's stem";
+    EXPECT_EQ((*loaded)->options.contextTokens, 8192);
+    ASSERT_EQ((*loaded)->notes.size(), 2U);
+    EXPECT_EQ((*loaded)->notes[0], "context 8192 of the model's 131072 tokens");
+    EXPECT_EQ((*loaded)->notes[1], "KV cache 1.0 MiB: 32768 tokens over all requests");
+    EXPECT_EQ((*loaded)->estimate.fit, Fit::kFits);
+    EXPECT_EQ(engine->models().size(), 1U);
+    EXPECT_EQ(*engine->find(""), *loaded) << "the only one";
+}
+
+TEST(EngineLoad, RefusesByName) {
+    auto engine = makeEngineForTest();
+    loadFake(*engine, "m");
+    EXPECT_EQ(engine->load(named("m"), {}).error().code, ErrorCode::kConflict);
+    EXPECT_EQ(engine->load(named("missing"), {}).error().code, ErrorCode::kNotFound);
+    LoadOptions options = named("n");
+    options.contextTokens = 5000;
+    const auto tooLong = engine->load(options, {});
+    EXPECT_EQ(tooLong.error().field, "ctx");
+    EXPECT_EQ(tooLong.error().message, "ctx is 5000; it must be from 1 to 4096");
+    options = named("n");
+    options.stepTokens = 8;
+    EXPECT_EQ(engine->load(options, {}).error().field, "step_tokens");
+    options = named("n");
+    options.maxRunning = 0;
+    EXPECT_EQ(engine->load(options, {}).error().field, "max_running");
+    loadFake(*engine, "n");  // no failure has kept the name
+    const auto unknown = engine->find("z");
+    EXPECT_EQ(unknown.error().code, ErrorCode::kNotFound);
+    EXPECT_EQ(unknown.error().message, "there is no model named z; loaded: m, n");
+    EXPECT_EQ(engine->find("").error().code, ErrorCode::kNotFound) << "which of two?";
+    EXPECT_EQ(engine->unload("z").error().code, ErrorCode::kNotFound);
+}
+
+TEST(EngineLoad, WhatDoesNotFitIsRefusedWithTheEstimate) {
+    FakeEngineModel model;
+    model.weightBytes = std::int64_t{10} << 30;
+    auto engine = makeEngineForTest(model);
+    const auto refused = engine->load(named("big"), {});
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, ErrorCode::kOutOfMemory);
+    EXPECT_NE(refused.error().message.find("weights 10.0 GiB"), std::string::npos)
+        << refused.error().message;
+    EXPECT_NE(refused.error().message.find("4.0 GiB are free"), std::string::npos);
+
+    FakeEngineModel small;
+    auto other = makeEngineForTest(small);
+    LoadOptions options = named("m");
+    options.kvBytes = 1000;
+    const auto tooLittle = other->load(options, {});
+    EXPECT_EQ(tooLittle.error().code, ErrorCode::kOutOfMemory);
+    EXPECT_NE(tooLittle.error().message.find("a context of 4096 needs"), std::string::npos)
+        << tooLittle.error().message;
+}
+
+TEST(EngineLoad, PromisedMemoryIsNotPromisedTwice) {
+    FakeEngineModel model;
+    model.weightBytes = std::int64_t{2} << 30;
+    auto engine = makeEngineForTest(model);
+    loadFake(*engine, "first");
+    // The fake's memory looks as free as before; its 2 GiB are taken all the same while they load.
+    std::promise<void> loading;
+    std::promise<void> go;
+    model.beforeWeights = [&]() -> Status {
+        loading.set_value();
+        go.get_future().wait();
+        return {};
+    };
+    auto slow = makeEngineForTest(model, {.memoryLimitBytes = std::int64_t{3} << 30});
+    auto first = std::async(std::launch::async, [&] { return slow->load(named("a"), {}); });
+    loading.get_future().wait();
+    const auto second = slow->load(named("b"), {});
+    EXPECT_EQ(second.error().code, ErrorCode::kOutOfMemory);
+    const auto same = slow->load(named("a"), {});
+    EXPECT_EQ(same.error().code, ErrorCode::kConflict) << "being loaded";
+    go.set_value();
+    EXPECT_TRUE(first.get());
+}
+
+TEST(EngineLoad, CanBeCancelledAtEveryStage) {
+    for (int calls = 0; calls < 5; ++calls) {
+        auto engine = makeEngineForTest();
+        int left = calls;
+        const auto cancelled =
+            engine->load(named("m"), [&](const LoadProgress&) { return left-- > 0; });
+        if (cancelled) {
+            EXPECT_EQ(calls, 5) << "only when every call went on";
+            continue;
+        }
+        EXPECT_EQ(cancelled.error().code, ErrorCode::kCancelled) << calls;
+        EXPECT_TRUE(engine->models().empty());
+        loadFake(*engine, "m");
+    }
+}
+
+TEST(EngineLoad, UnloadEndsItsRequestsAndNoOthers) {
+    auto engine = makeEngineForTest();
+    loadFake(*engine, "a");
+    loadFake(*engine, "b");
+    const auto gone = std::make_shared<EventCollector>();
+    const auto stays = std::make_shared<EventCollector>();
+    Request request = greedy("x", std::nullopt);
+    request.output.ignoreEos = true;
+    request.model = "a";
+    send(*engine, request, gone);
+    request.model = "b";
+    send(*engine, request, stays);
+    ASSERT_TRUE(gone->waitTokens(1));
+    ASSERT_TRUE(engine->unload("a"));
+    EXPECT_EQ(gone->finishes(), 1) << "before unload returns";
+    EXPECT_TRUE(gone->finish().reason == FinishReason::kCancelled ||
+                gone->finish().reason == FinishReason::kContext);
+    ASSERT_TRUE(stays->waitFinished());
+    EXPECT_EQ(stays->finish().reason, FinishReason::kContext);
+    EXPECT_EQ(engine->models().size(), 1U);
+    EXPECT_EQ(engine->snapshot().models.size(), 1U);
+    loadFake(*engine, "a");
+    request.model = "a";
+    EXPECT_EQ(runToEnd(*engine, request)->tokens(), stays->tokens());
+}
+
+TEST(EngineLoad, ShutdownLetsRequestsFinishWithinTheGrace) {
+    auto engine = makeEngineForTest();
+    loadFake(*engine, "m");
+    const auto sink = std::make_shared<EventCollector>();
+    send(*engine, greedy("x", 50), sink);
+    engine->shutdown(std::chrono::seconds(20));
+    EXPECT_EQ(sink->finishes(), 1);
+    EXPECT_EQ(sink->tokens().size(), 50U);
+    EXPECT_EQ(engine->prepare(greedy("x", 1)).error().code, ErrorCode::kNotFound);
+    EXPECT_EQ(engine->load(named("n"), {}).error().code, ErrorCode::kBusy);
+    EXPECT_TRUE(engine->models().empty());
+    engine->shutdown(std::chrono::seconds(20));  // again: nothing happens
+    engine->cancel(1);
+    engine->setPaused(1, true);
+    EXPECT_TRUE(engine->snapshot().isDraining);
+}
+
+TEST(EngineLoad, ShutdownCancelsWhatIsTooSlow) {
+    auto engine = makeEngineForTest();
+    loadFake(*engine, "m");
+    const auto sink = std::make_shared<EventCollector>();
+    const auto paused = std::make_shared<EventCollector>();
+    Request request = greedy("x", std::nullopt);
+    request.output.ignoreEos = true;
+    auto prepared = engine->prepare(request);
+    engine->setPaused(send(*engine, request, paused), true);
+    ASSERT_TRUE(engine->submit(*prepared, sink));
+    std::jthread patient([&] { engine->shutdown(std::chrono::hours(1)); });
+    while (!engine->snapshot().isDraining) {
+        std::this_thread::yield();
+    }
+    EXPECT_EQ(engine->submit(*prepared, sink).error().code, ErrorCode::kBusy);
+    engine->shutdown(std::chrono::milliseconds(0));  // the impatient one hurries the patient one
+    patient.join();
+    EXPECT_EQ(sink->finishes(), 1);
+    EXPECT_EQ(paused->finishes(), 1);
+}
+
+TEST(EngineLoad, DestroyingAnEngineEndsItsRequests) {
+    const auto sink = std::make_shared<EventCollector>();
+    {
+        auto engine = makeEngineForTest();
+        loadFake(*engine, "m");
+        Request request = greedy("x", std::nullopt);
+        request.output.ignoreEos = true;
+        send(*engine, request, sink);
+    }
+    EXPECT_EQ(sink->finishes(), 1);
+}
+
+TEST(EngineLoad, PreparesOnItsWorkers) {
+    auto engine = makeEngineForTest();
+    loadFake(*engine, "m");
+    std::promise<std::thread::id> where;
+    engine->prepareAsync(greedy("x", 3), [&](Result<PreparedRequest> prepared) {
+        EXPECT_TRUE(prepared);
+        where.set_value(std::this_thread::get_id());
+    });
+    EXPECT_NE(where.get_future().get(), std::this_thread::get_id());
+    engine->shutdown(std::chrono::seconds(1));
+    std::promise<ErrorCode> after;
+    engine->prepareAsync(greedy("x", 3), [&](Result<PreparedRequest> prepared) {
+        after.set_value(prepared ? ErrorCode::kInternal : prepared.error().code);
+    });
+    EXPECT_EQ(after.get_future().get(), ErrorCode::kBusy);
+}
+
+}  // namespace
+}  // namespace quern::engine
