@@ -46,11 +46,16 @@ enum class Activation : std::uint8_t { kSilu, kGelu, kGeluTanh, kRelu, kRelu2 };
 /// (x[2i], x[2i+1]), the layout of llama GGUF files.
 enum class RopeLayout : std::uint8_t { kHalves, kPairs };
 
-/// out[t] = table[token[t]] * scale
+/// What an embedding table is looked up by.
+enum class EmbedIndex : std::uint8_t { kToken, kPosition };
+
+/// out[t] = table[token[t]] * scale, or table[position[t] + offset] * scale
 struct EmbedOp {
-    WeightId table = kNone;  // [vocab, cols]
+    WeightId table = kNone;  // [vocab, cols] or [positions, cols]
     ValueId out = kNone;
     float scale = 1.0F;
+    EmbedIndex index = EmbedIndex::kToken;
+    std::int64_t offset = 0;
 };
 
 /// Normalizes each group of `groupCols` columns of a row (0: the whole row). RMS:

@@ -152,7 +152,7 @@ TokenId Sampler::draw(std::span<const float> logits, const SamplingParams& param
         keepTypical(params.typicalP);
     }
     if (params.topP < 1.0F) {
-        keepTopP(params.topP);
+        keepTopP(std::max(params.topP, 0.0F));
     }
     if (params.minP > 0.0F) {
         keepMinP(params.minP);
@@ -161,11 +161,7 @@ TokenId Sampler::draw(std::span<const float> logits, const SamplingParams& param
     if (!std::is_sorted(m_candidates.begin(), m_candidates.end(), byToken)) {
         std::sort(m_candidates.begin(), m_candidates.end(), byToken);
     }
-    double total = 0;
-    for (const Candidate& candidate : m_candidates) {
-        total += candidate.weight;
-    }
-    const double target = random * total;
+    const double target = random * totalWeight();
     double passed = 0;
     TokenId drawn = best;
     for (const Candidate& candidate : m_candidates) {
@@ -210,15 +206,18 @@ void Sampler::collect(std::span<const float> logits, const SamplingParams& param
     }
 }
 
-/// Keeps the shortest prefix, in the order of `before`, that holds `mass` of the total weight; one
-/// token at least. Sorts no further than that.
-template <class Before>
-void Sampler::keepPrefix(double mass, Before before) {
+double Sampler::totalWeight() const {
     double total = 0;
     for (const Candidate& candidate : m_candidates) {
         total += candidate.weight;
     }
-    const double wanted = mass * total;
+    return total;
+}
+
+/// Keeps the shortest prefix, in the order of `before`, whose weights reach `wanted`; one token at
+/// least. Sorts no further than that.
+template <class Before>
+void Sampler::keepPrefix(double wanted, Before before) {
     double held = 0;
     std::size_t kept = 0;
     std::size_t sorted = 0;
@@ -244,7 +243,13 @@ void Sampler::keepPrefix(double mass, Before before) {
 }
 
 void Sampler::keepTopP(double mass) {
-    keepPrefix(std::max(mass, 0.0), [](const Candidate& a, const Candidate& b) {
+    const double total = totalWeight();
+    // Tokens below this hold less than 1 − mass together, so the prefix ends before any of them:
+    // most of a vocabulary needs no ordering.
+    const double least = (1 - mass) * total / static_cast<double>(m_candidates.size());
+    std::erase_if(m_candidates,
+                  [least](const Candidate& candidate) { return candidate.weight < least; });
+    keepPrefix(mass * total, [](const Candidate& a, const Candidate& b) {
         return a.logit != b.logit ? a.logit > b.logit : a.token < b.token;
     });
 }
@@ -252,12 +257,11 @@ void Sampler::keepTopP(double mass) {
 /// Meister et al. 2022: the tokens whose information is nearest to the entropy. With weights w of
 /// sum Z, −log p = log Z − log w; the entropy is its mean.
 void Sampler::keepTypical(double mass) {
-    double total = 0;
+    const double total = totalWeight();
     double weightedLog = 0;
     for (const Candidate& candidate : m_candidates) {
         if (candidate.weight > 0.0F) {
             const double weight = candidate.weight;
-            total += weight;
             weightedLog += weight * std::log(weight);
         }
     }
@@ -267,7 +271,7 @@ void Sampler::keepTypical(double mass) {
         const double logWeight = std::log(static_cast<double>(candidate.weight));
         candidate.score = static_cast<float>(std::abs(logWeight - expected));
     }
-    keepPrefix(mass, [](const Candidate& a, const Candidate& b) {
+    keepPrefix(mass * total, [](const Candidate& a, const Candidate& b) {
         return a.score != b.score ? a.score < b.score : a.token < b.token;
     });
 }

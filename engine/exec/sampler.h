@@ -64,8 +64,9 @@ private:
     void keepTypical(double mass);
     void keepTopP(double mass);
     void keepMinP(float share);
+    [[nodiscard]] double totalWeight() const;
     template <class Before>
-    void keepPrefix(double mass, Before before);
+    void keepPrefix(double wanted, Before before);
     void describe(SampledToken& sampled, std::int32_t topLogprobs);
 
     std::vector<Candidate> m_candidates;

@@ -75,6 +75,10 @@ Status checkLayer(const ModelSpec& spec, std::size_t index) {
 }
 
 Status checkSpec(const ModelSpec& spec) {
+    if (spec.positionOffset < 0 || spec.positionOffset > (1 << 20)) {
+        return fail(ErrorCode::kCorrupt,
+                    "position offset is " + std::to_string(spec.positionOffset));
+    }
     if (auto status = checkSize("vocabulary size", spec.vocabSize); !status) {
         return status;
     }
@@ -140,7 +144,15 @@ private:
         }
     }
 
-    ValueId embed() { return m_pass.embed("embed", "token_embd.weight", m_spec.embeddingScale); }
+    ValueId embed() {
+        const ValueId tokens = m_pass.embed("embed", "token_embd.weight", m_spec.embeddingScale);
+        if (!m_spec.hasPositionEmbedding) {
+            return tokens;
+        }
+        const ValueId positions =
+            m_pass.embedPositions("embed.position", "position_embd.weight", m_spec.positionOffset);
+        return m_pass.add("embed.sum", tokens, positions);
+    }
 
     ValueId layer(std::size_t index, ValueId x) {
         const LayerSpec& spec = m_spec.layers[index];

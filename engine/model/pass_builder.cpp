@@ -149,6 +149,32 @@ ValueId PassBuilder::embed(const std::string& name, const std::string& tensor, f
     return out;
 }
 
+ValueId PassBuilder::embedPositions(const std::string& name, const std::string& tensor,
+                                    std::int64_t offset) {
+    const auto view = hasError() ? std::nullopt : require(tensor);
+    if (!view) {
+        return kNone;
+    }
+    const std::int64_t rows = view->shape.rows();
+    if (rows - offset < m_spec.contextTokens) {
+        setError({.code = ErrorCode::kCorrupt,
+                  .message = "tensor '" + tensor + "' has " + std::to_string(rows) +
+                             " positions; a context of " + std::to_string(m_spec.contextTokens) +
+                             " needs " + std::to_string(m_spec.contextTokens + offset)});
+        return kNone;
+    }
+    const WeightId table = matrix(tensor, rows, m_spec.hiddenSize);
+    if (hasError()) {
+        return kNone;
+    }
+    const ValueId out = newValue(name, Rows::kTokens, m_spec.hiddenSize);
+    emit(
+        name,
+        kernels::EmbedOp{
+            .table = table, .out = out, .index = kernels::EmbedIndex::kPosition, .offset = offset});
+    return out;
+}
+
 ValueId PassBuilder::linear(const std::string& name, ValueId in, const std::string& stem,
                             std::int64_t outputs) {
     const WeightId weight = matrix(stem + ".weight", outputs, cols(in));

@@ -37,6 +37,9 @@ public:
     kernels::WeightId ownedVector(const std::string& name, std::vector<float> data);
 
     kernels::ValueId embed(const std::string& name, const std::string& tensor, float scale);
+    /// Rows by position; kCorrupt when the table is shorter than the model's context.
+    kernels::ValueId embedPositions(const std::string& name, const std::string& tensor,
+                                    std::int64_t offset);
     /// `stem`.weight [outputs, cols of in] and its bias, where there is one.
     kernels::ValueId linear(const std::string& name, kernels::ValueId in, const std::string& stem,
                             std::int64_t outputs);

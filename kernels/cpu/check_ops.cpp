@@ -144,6 +144,10 @@ private:
             hasTokens(op.out);
             hasCols(op.out, weight(op.table).cols, "the table is " + weightShape(op.table));
             isFinite(op.scale, "scale");
+            const bool isByPosition = op.index == EmbedIndex::kPosition;
+            require(
+                isByPosition ? op.offset >= 0 && op.offset < weight(op.table).rows : op.offset == 0,
+                "offset " + number(op.offset) + " into the table " + weightShape(op.table));
         }
     }
     void check(const NormOp& op) {

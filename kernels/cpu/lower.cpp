@@ -142,7 +142,11 @@ private:
     void bind(const EmbedOp& o, RowOp& op) {
         op.table = m_weights.table(o.table);
         op.factor = o.scale;
-        m_image.vocab = m_image.vocab == 0 ? op.table.rows : std::min(m_image.vocab, op.table.rows);
+        op.byPosition = o.index == EmbedIndex::kPosition;
+        op.positionOffset = o.offset;
+        std::int64_t& limit = op.byPosition ? m_image.positions : m_image.vocab;
+        const std::int64_t rows = op.table.rows - o.offset;
+        limit = limit == 0 ? rows : std::min(limit, rows);
     }
     void bind(const NormOp& o, RowOp& op) {
         const std::int64_t cols = op.in[0].cols;

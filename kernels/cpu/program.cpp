@@ -141,6 +141,10 @@ Status CpuProgram::check(const CpuKvCache& cache, const StepInputs& inputs,
                 return invalid("position " + number(position) + " of token " + number(i) +
                                " does not ascend");
             }
+            if (m_parts.image.positions > 0 && position >= m_parts.image.positions) {
+                return invalid("position " + number(position) + "; the model has embeddings for " +
+                               number(m_parts.image.positions) + " positions");
+            }
             last = position;
         }
         next += slice.tokenCount;

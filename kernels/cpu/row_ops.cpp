@@ -11,14 +11,17 @@ namespace {
 
 void runEmbed(const RowOp& op, const Worker& worker, std::int64_t row) {
     const EmbedTable& table = op.table;
-    const std::int64_t token = worker.step.inputs->tokens[static_cast<std::size_t>(row)];
+    const StepInputs& inputs = *worker.step.inputs;
+    const auto token = static_cast<std::size_t>(row);
+    const std::int64_t entry =
+        op.byPosition ? inputs.positions[token] + op.positionOffset : inputs.tokens[token];
     float* out = worker.at(op.out, row);
     if (table.packed != nullptr) {
-        table.packed->unpackRow(token, out);
+        table.packed->unpackRow(entry, out);
     } else {
         // The type has a reader and the size fits: the table was checked when it was taken over.
         (void)dequantize(table.type,
-                         std::span(table.data + token * table.rowBytes,
+                         std::span(table.data + entry * table.rowBytes,
                                    static_cast<std::size_t>(table.rowBytes)),
                          std::span(out, static_cast<std::size_t>(table.cols)));
     }

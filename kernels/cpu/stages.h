@@ -53,6 +53,8 @@ struct RowOp {
     std::array<Operand, 2> in;
     Operand out;
     EmbedTable table;
+    bool byPosition = false;  // Embed looks up position + positionOffset, not the token
+    std::int64_t positionOffset = 0;
     NormArgs norm;  // groups and pointers are those of the whole row
     RopeArgs rope;
     std::int32_t ropeTable = -1;
@@ -118,7 +120,8 @@ struct ProgramImage {
     std::vector<RopeTable> ropes;
     /// Per group: keys that must be in the cache before a token, 0 for all; −1: group isn't read.
     std::vector<std::int64_t> groupWindows;
-    std::int64_t vocab = 0;  // token ids must be below it; 0: no table
+    std::int64_t vocab = 0;      // token ids must be below it; 0: no table
+    std::int64_t positions = 0;  // positions must be below it; 0: no table
     std::int64_t outputCols = 0;
 
     // Shared scratch, in floats.

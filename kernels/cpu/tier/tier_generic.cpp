@@ -2,7 +2,6 @@
 // that no inline function of theirs is compiled for instructions that other tiers lack.
 #include <cstddef>
 #include <cstdint>
-#include <type_traits>
 
 #include "kernels/cpu/tier_kernels.h"
 

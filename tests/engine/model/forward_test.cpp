@@ -307,6 +307,23 @@ TEST(Forward, ErrorsNameTheTensorAndBothShapes) {
               "tensor 'token_embd.weight' has shape [960] where the model's header wants [40, 24]");
 }
 
+TEST(Forward, LearnedPositionsCoverTheContext) {
+    ModelSpec spec = smallSpec({smallLayer()});
+    spec.hasPositionEmbedding = true;
+    spec.positionOffset = 2;
+    test::MemoryTensors tensors = tensorsOf(spec);
+    tensors.fill("position_embd.weight", {130, kHidden});
+    const ForwardPass pass = built(spec, tensors);
+    expectSound(pass);
+    const auto* positions = find<kernels::EmbedOp>(pass, "embed.position");
+    ASSERT_NE(positions, nullptr);
+    EXPECT_EQ(positions->index, kernels::EmbedIndex::kPosition);
+    EXPECT_EQ(positions->offset, 2);
+    tensors.fill("position_embd.weight", {129, kHidden});
+    EXPECT_EQ(errorOf(spec, tensors),
+              "tensor 'position_embd.weight' has 129 positions; a context of 128 needs 130");
+}
+
 TEST(Forward, SpecsThatMakeNoSenseAreRefused) {
     const ModelSpec good = smallSpec({smallLayer()});
     const test::MemoryTensors tensors = tensorsOf(good);

@@ -65,6 +65,57 @@ TEST_P(OpTest, EmbedOfQuantizedTables) {
     }
 }
 
+TEST_P(OpTest, EmbedByPosition) {
+    checkRowOp([](ListBuilder& b, ValueId in) {
+        const ValueId positions = b.value("positions", b.cols(in));
+        b.op("positions", EmbedOp{.table = b.weight("positions", 9, b.cols(in)),
+                                  .out = positions,
+                                  .scale = 0.5F,
+                                  .index = EmbedIndex::kPosition,
+                                  .offset = 2});
+        const ValueId sum = b.value("sum", b.cols(in));
+        b.op("sum", AddOp{.a = in, .b = positions, .out = sum});
+        return sum;
+    });
+}
+
+TEST_P(OpTest, PositionsBeyondTheirTableAreRefused) {
+    ListBuilder b(7);
+    const ValueId out = b.value("positions", 8);
+    b.op("positions", EmbedOp{.table = b.weight("positions", 9, 8),
+                              .out = out,
+                              .index = EmbedIndex::kPosition,
+                              .offset = 2});
+    b.list().ops.output = b.gather("out", out);
+    const auto backend = makeBackend(GetParam(), 1);
+    const auto program =
+        backend->compile(b.list().ops, b.list().kv, b.list().views(), {.maxTokens = 4});
+    ASSERT_TRUE(program.has_value()) << program.error().message;
+    const auto cache = backend->allocateKv(b.list().kv, std::vector<std::int64_t>{1});
+    ASSERT_TRUE(cache.has_value());
+    const std::vector<std::int32_t> tokens = {0};
+    const std::vector<std::int32_t> blocks = {0};
+    const std::vector<SequenceSlice> sequences = {{0, 1}};
+    const std::vector<BlockTables> tables = {{.blocks = blocks, .stride = 1}};
+    std::vector<float> rows(8);
+    const auto submit = [&](std::int32_t position) {
+        const std::vector<std::int32_t> positions = {position};
+        const std::vector<std::int32_t> outputs = {0};
+        return backend->submit(**program, **cache,
+                               {.tokens = tokens,
+                                .positions = positions,
+                                .sequences = sequences,
+                                .tables = tables,
+                                .outputRows = outputs},
+                               {.rows = rows});
+    };
+    EXPECT_TRUE(submit(6).has_value());
+    const auto refused = submit(7);
+    ASSERT_FALSE(refused.has_value());
+    EXPECT_EQ(refused.error().message,
+              "position 7; the model has embeddings for 7 positions");
+}
+
 TEST_P(OpTest, RmsNorm) {
     checkRowOp([](ListBuilder& b, ValueId in) { return b.norm("norm", in); });
 }

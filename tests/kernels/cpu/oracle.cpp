@@ -66,9 +66,12 @@ private:
         Matrix out = fresh(op.out);
         const std::int64_t n = cols(op.out);
         for (std::int64_t t = 0; t < m_rows; ++t) {
+            // A sequence starts at position 0.
+            const std::int64_t entry =
+                op.index == EmbedIndex::kPosition ? t + op.offset : m_tokens[index(t)];
             for (std::int64_t c = 0; c < n; ++c) {
                 out[index(t * n + c)] =
-                    double{weight(op.table)[index(m_tokens[index(t)] * n + c)]} * double{op.scale};
+                    double{weight(op.table)[index(entry * n + c)]} * double{op.scale};
             }
         }
         m_values[index(op.out)] = out;
