@@ -80,13 +80,17 @@ void ModelRuntime::submit(RequestId id, PreparedRequest prepared, std::shared_pt
         m_deadlines.emplace(*asked.deadline, id);
     }
     m_metrics.noteRequest(asked.choices, request->prepared.maxTokens);
+    std::optional<std::int64_t> rowsFrom;
+    if (asked.output.promptLogprobs) {
+        rowsFrom = 0;
+    }
     m_scheduler.add(SequenceSpec{.id = sequenceOf(id, 0),
                                  .tokens = request->prepared.promptIds,
                                  .priority = asked.priority,
                                  .salt = asked.cacheSalt,
                                  .adapter = {},
                                  .holder = {.request = id, .color = request->color},
-                                 .wantsAllRows = asked.output.promptLogprobs});
+                                 .rowsFrom = rowsFrom});
     m_requests.emplace(id, std::move(request));
 }
 

@@ -69,7 +69,7 @@ void Scheduler::add(SequenceSpec spec) {
     sequence->priority = spec.priority;
     sequence->arrival = ++m_arrivals;
     sequence->kv = m_kv.open(spec.salt, spec.adapter, spec.holder);
-    sequence->rowsFrom = spec.wantsAllRows ? 0 : sequence->size() - 1;
+    sequence->rowsFrom = std::min(spec.rowsFrom.value_or(sequence->size()), sequence->size() - 1);
     startWaiting(*sequence);
     m_sequences.emplace(spec.id, std::move(sequence));
 }

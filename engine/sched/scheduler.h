@@ -30,7 +30,9 @@ struct SequenceSpec {
     std::string salt;
     std::string adapter;
     BlockHolder holder;
-    bool wantsAllRows = false;  // logits of every token, not only of the last
+    /// Logits are wanted of this token and all after it; absent: of the last only. A prefix hit
+    /// never covers one of them.
+    std::optional<std::int64_t> rowsFrom;
 };
 
 enum class WaitCause : std::uint8_t { kNone, kBehind, kBlocks, kSlots, kBudget, kPaused };

@@ -32,8 +32,7 @@ public:
                                            .priority = priority,
                                            .salt = {},
                                            .adapter = {},
-                                           .holder = {.request = id, .color = 0},
-                                           .wantsAllRows = false});
+                                           .holder = {.request = id, .color = 0}});
     }
 
     void end(engine::SequenceId id) {

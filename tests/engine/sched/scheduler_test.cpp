@@ -199,7 +199,7 @@ TEST(Scheduler, RowsOfEveryTokenAreAskedForOnceAndWithinTheLimit) {
                                       .salt = {},
                                       .adapter = {},
                                       .holder = {.request = 1, .color = 0},
-                                      .wantsAllRows = true});
+                                      .rowsFrom = 0});
     std::size_t rows = 0;
     driver.onRow = [&](SequenceId, TokenId) { return ++rows <= 40; };
     for (int i = 0; i < 5; ++i) {
