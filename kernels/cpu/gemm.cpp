@@ -38,19 +38,15 @@ Result<std::int64_t> checkedRowBytes(const TensorView& weight) {
 }
 
 const GemmKernels& gemmKernels(CpuTier tier) {
-    switch (tier) {
 #if defined(__x86_64__)
-        case CpuTier::kAvx2:
-        case CpuTier::kAvx512:
-            return avx2::gemmTable();
-#else
-        case CpuTier::kAvx2:
-        case CpuTier::kAvx512:
-#endif
-        case CpuTier::kGeneric:
-        case CpuTier::kAuto:
-            break;
+    if (tier == CpuTier::kAvx2) {
+        return avx2::gemmTable();
     }
+    if (tier == CpuTier::kAvx512) {
+        return avx512::gemmTable();
+    }
+#endif
+    (void)tier;
     return generic::gemmTable();
 }
 

@@ -14,6 +14,9 @@ namespace generic {
 namespace avx2 {
 [[nodiscard]] const GemmKernels& gemmTable();
 }
+namespace avx512 {
+[[nodiscard]] const GemmKernels& gemmTable();
+}
 #endif
 
 /// Checks what every tier's pack() demands of a matrix: rank 2, whole blocks, a known type, sizes

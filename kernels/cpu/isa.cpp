@@ -18,7 +18,7 @@ std::string_view tierName(CpuTier tier) {
 
 std::vector<CpuTier> availableCpuTiers() {
     std::vector<CpuTier> tiers;
-    for (const CpuTier tier : {CpuTier::kGeneric, CpuTier::kAvx2}) {
+    for (const CpuTier tier : {CpuTier::kGeneric, CpuTier::kAvx2, CpuTier::kAvx512}) {
         if (cpu::hasTier(tier)) {
             tiers.push_back(tier);
         }
@@ -29,21 +29,25 @@ std::vector<CpuTier> availableCpuTiers() {
 namespace cpu {
 
 bool hasTier(CpuTier tier) {
+    // The compiler's run-time library also asks the system (XGETBV) which registers it saves.
     switch (tier) {
         case CpuTier::kAuto:
             return false;
         case CpuTier::kGeneric:
             return true;
-        case CpuTier::kAvx2:
 #if defined(__x86_64__)
-            // The compiler's run-time library also asks the system (XGETBV) whether it saves ymm.
+        case CpuTier::kAvx2:
             return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
                    __builtin_cpu_supports("f16c");
+        case CpuTier::kAvx512:
+            return hasTier(CpuTier::kAvx2) && __builtin_cpu_supports("avx512f") &&
+                   __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
+                   __builtin_cpu_supports("avx512vnni");
 #else
+        case CpuTier::kAvx2:
+        case CpuTier::kAvx512:
             return false;
 #endif
-        case CpuTier::kAvx512:
-            return false;  // no kernels of its own; bestTier falls to AVX2 on such processors
     }
     return false;
 }

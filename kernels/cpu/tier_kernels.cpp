@@ -4,7 +4,7 @@ namespace quern::kernels::cpu {
 
 const TierKernels& tierKernels(CpuTier tier) {
 #if defined(__x86_64__)
-    if (tier == CpuTier::kAvx2) {
+    if (tier == CpuTier::kAvx2 || tier == CpuTier::kAvx512) {
         return avx2::kernels();
     }
 #endif

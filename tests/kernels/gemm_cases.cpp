@@ -3,6 +3,7 @@
 #include <bit>
 #include <cstring>
 
+#include "kernels/cpu/isa.h"
 #include "kernels/quant.h"
 
 namespace quern::kernels::test {
@@ -134,15 +135,12 @@ QuantizedRows quantizeRows(const cpu::GemmKernels& kernels, const std::vector<fl
 }
 
 std::vector<Tier> gemmTiers() {
-#if defined(__x86_64__)
-    const auto missing = [](bool has, const char* name) -> std::string { return has ? "" : name; };
-    const bool hasAvx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
-                         __builtin_cpu_supports("f16c");
-    return {{CpuTier::kGeneric, "Generic", ""},
-            {CpuTier::kAvx2, "Avx2", missing(hasAvx2, "AVX2, FMA and F16C")}};
-#else
-    return {{CpuTier::kGeneric, "Generic", ""}};
-#endif
+    std::vector<Tier> tiers;
+    for (const CpuTier tier : {CpuTier::kGeneric, CpuTier::kAvx2, CpuTier::kAvx512}) {
+        const std::string name(tierName(tier));
+        tiers.push_back({tier, name, cpu::hasTier(tier) ? "" : "processor that has it"});
+    }
+    return tiers;
 }
 
 }  // namespace quern::kernels::test

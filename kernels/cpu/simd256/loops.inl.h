@@ -1,8 +1,5 @@
-// Included after the target pragma, inside namespace quern::kernels::cpu::avx2::(anonymous), after
-// block_kernels.h. The loops over panels, rows and blocks that all formats share.
-
-/// The most rows that share one reading of a panel.
-constexpr std::int64_t kRowTile = 8;
+// Included after the target pragma, inside a tier's namespace, after formats.inl.h. The loops over
+// panels, rows and blocks that all formats share.
 
 /// Stores the first `count` lanes.
 [[gnu::always_inline]] inline void storeLanes(float* to, __m256 lanes, std::int64_t count) {
@@ -23,6 +20,22 @@ struct OutputRange {
     std::int64_t stride;
 };
 
+/// Adds a block to rows [First, Rows), kRowsAtOnce at a time.
+template <class Format, int Rows, int First>
+[[gnu::always_inline]] inline void accumulateRows(const typename Format::Block& block,
+                                                  const Q8Block* in, std::int64_t rowBlocks,
+                                                  __m256 (&sums)[Rows]) {
+    constexpr int kSome = Rows - First < kRowsAtOnce ? Rows - First : kRowsAtOnce;
+    if constexpr (kSome > 0) {
+        RowBlocks<kSome> a;
+        for (int r = 0; r < kSome; ++r) {
+            a[r] = in + (First + r) * rowBlocks;
+        }
+        Format::template accumulate<kSome>(block, a, sums + First);
+        accumulateRows<Format, Rows, First + kSome>(block, in, rowBlocks, sums);
+    }
+}
+
 template <class Format, int Rows>
 [[gnu::noinline]] void multiplyTileQ8(const PanelMatrix& weight, const Q8Block* in,
                                       std::int64_t firstRow, const OutputRange& range) {
@@ -38,11 +51,7 @@ template <class Format, int Rows>
         for (std::int64_t b = 0; b < blocks; ++b) {
             typename Format::Block block;
             Format::load(panel + kGeometry.headOf(b), panel + kGeometry.blockAt(b), block);
-            const Q8Block* a = in + b;
-#pragma GCC unroll 8
-            for (int r = 0; r < Rows; ++r) {
-                sums[r] = Format::accumulate(block, a[r * blocks], sums[r]);
-            }
+            accumulateRows<Format, Rows, 0>(block, in + b, blocks, sums);
         }
 #pragma GCC unroll 8
         for (int r = 0; r < Rows; ++r) {
@@ -51,30 +60,23 @@ template <class Format, int Rows>
     }
 }
 
-/// Calls tile<Rows>(firstRow) for all rows: full tiles, then one of what is left.
+/// Calls tile<Rows>(firstRow) until all rows are done: in eights, then fours, twos and a last one.
 template <class Tile>
 [[gnu::always_inline]] inline void forRowTiles(std::int64_t rows, Tile tile) {
     std::int64_t first = 0;
-    for (; first + kRowTile <= rows; first += kRowTile) {
+    for (; rows - first >= 8; first += 8) {
         tile(std::integral_constant<int, 8>(), first);
     }
-    switch (rows - first) {
-        case 1:
-            return tile(std::integral_constant<int, 1>(), first);
-        case 2:
-            return tile(std::integral_constant<int, 2>(), first);
-        case 3:
-            return tile(std::integral_constant<int, 3>(), first);
-        case 4:
-            return tile(std::integral_constant<int, 4>(), first);
-        case 5:
-            return tile(std::integral_constant<int, 5>(), first);
-        case 6:
-            return tile(std::integral_constant<int, 6>(), first);
-        case 7:
-            return tile(std::integral_constant<int, 7>(), first);
-        default:
-            return;
+    if (rows - first >= 4) {
+        tile(std::integral_constant<int, 4>(), first);
+        first += 4;
+    }
+    if (rows - first >= 2) {
+        tile(std::integral_constant<int, 2>(), first);
+        first += 2;
+    }
+    if (rows - first >= 1) {
+        tile(std::integral_constant<int, 1>(), first);
     }
 }
 
@@ -87,37 +89,15 @@ void multiplyQ8(const PanelMatrix& weight, const Q8Rows& in, std::int64_t begin,
     });
 }
 
-/// Byte i of every 32-bit lane.
-template <bool IsSigned, int I>
-[[gnu::always_inline]] inline __m256i laneByte(__m256i bytes) {
-    if constexpr (IsSigned) {
-        return _mm256_srai_epi32(_mm256_slli_epi32(bytes, 24 - 8 * I), 24);
-    } else {
-        return _mm256_and_si256(_mm256_srli_epi32(bytes, 8 * I), _mm256_set1_epi32(255));
-    }
-}
-
-template <class Format, int Rows, std::size_t Group, int I>
+template <class Format, int Rows, int I>
 [[gnu::always_inline]] inline void addColumnF32(const typename Format::Block& block,
-                                                const float* in, std::int64_t inStride,
-                                                __m256 (&sums)[Rows]) {
-    const __m256i code = laneByte<Format::CodeReader::kIsSigned, I>(block.codes[Group]);
-    const __m256 value = Format::template value<Group / 4>(block, code);
+                                                std::size_t group, const float* in,
+                                                std::int64_t inStride, __m256 (&sums)[Rows]) {
+    const __m256 value = Format::template column<I>(block, group);
 #pragma GCC unroll 8
     for (int r = 0; r < Rows; ++r) {
-        sums[r] = _mm256_fmadd_ps(value, _mm256_set1_ps(in[r * inStride + 4 * Group + I]), sums[r]);
+        sums[r] = _mm256_fmadd_ps(value, _mm256_set1_ps(in[r * inStride + I]), sums[r]);
     }
-}
-
-template <class Format, int Rows, std::size_t... Group>
-[[gnu::always_inline]] inline void addBlockF32(const typename Format::Block& block, const float* in,
-                                               std::int64_t inStride, __m256 (&sums)[Rows],
-                                               std::index_sequence<Group...>) {
-    ((addColumnF32<Format, Rows, Group, 0>(block, in, inStride, sums),
-      addColumnF32<Format, Rows, Group, 1>(block, in, inStride, sums),
-      addColumnF32<Format, Rows, Group, 2>(block, in, inStride, sums),
-      addColumnF32<Format, Rows, Group, 3>(block, in, inStride, sums)),
-     ...);
 }
 
 template <class Format, int Rows>
@@ -135,8 +115,13 @@ template <class Format, int Rows>
         for (std::int64_t b = 0; b < blocks; ++b) {
             typename Format::Block block;
             Format::load(panel + kGeometry.headOf(b), panel + kGeometry.blockAt(b), block);
-            addBlockF32<Format, Rows>(block, in + b * 32, inStride, sums,
-                                      std::make_index_sequence<8>());
+            for (std::size_t group = 0; group < 8; ++group) {
+                const float* a = in + b * 32 + static_cast<std::int64_t>(4 * group);
+                addColumnF32<Format, Rows, 0>(block, group, a, inStride, sums);
+                addColumnF32<Format, Rows, 1>(block, group, a, inStride, sums);
+                addColumnF32<Format, Rows, 2>(block, group, a, inStride, sums);
+                addColumnF32<Format, Rows, 3>(block, group, a, inStride, sums);
+            }
         }
         for (int r = 0; r < Rows; ++r) {
             storeLanes(range.out + (firstRow + r) * range.stride + o, sums[r], range.end - o);
