@@ -12,7 +12,6 @@ using kernels::NormKind;
 using kernels::RopeLayout;
 using Names = std::string_view;
 
-constexpr BlockNorms kPreOnly{.hasPre = true, .hasPost = false};
 constexpr BlockNorms kPostOnly{.hasPre = false, .hasPost = true};
 constexpr BlockNorms kBoth{.hasPre = true, .hasPost = true};
 constexpr BlockNorms kNeither{.hasPre = false, .hasPost = false};

@@ -167,6 +167,10 @@ Result<ReadModel> readGguf(const fs::path& path) {
     }
     model.tensors->keepFile(file, [raw = file.get()] { raw->releasePages(); });
     renameTensors(*model.architecture, model.parameters, *model.tensors);
+    if (auto status = checkTensors(*model.architecture, model.parameters, *model.tensors);
+        !status) {
+        return forward(status);
+    }
     auto spec = makeSpec(*model.architecture, model.parameters, *model.tensors);
     if (!spec) {
         return forward(spec);

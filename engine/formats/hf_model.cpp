@@ -205,6 +205,10 @@ Result<ReadModel> readHfFolder(const fs::path& path) {
     }
     model.tensors->keepFile(folder->weights,
                             [raw = folder->weights.get()] { raw->releasePages(); });
+    if (auto status = checkTensors(*model.architecture, model.parameters, *model.tensors);
+        !status) {
+        return forward(status);
+    }
     auto spec = makeSpec(*model.architecture, model.parameters, *model.tensors);
     if (!spec) {
         return forward(spec);

@@ -58,6 +58,11 @@ void applyWindowRule(const Architecture& architecture, std::int64_t window, std:
 /// Which layers have positions, once their windows are known: by the architecture's rule.
 void applyRopeRule(const Architecture& architecture, Hyperparameters& parameters);
 
+/// Refuses tensors that the architecture is not known to have (kUnsupported, for leaving one out
+/// would change the model without a word) and those of layers that are not there (kCorrupt).
+[[nodiscard]] Status checkTensors(const Architecture& architecture,
+                                  const Hyperparameters& parameters, const TensorTable& table);
+
 /// Splits fused tensors of `table` (canonical names attn_qkv, ffn_gate_up) into views. kCorrupt
 /// names the tensor whose rows are not what the parameters say.
 [[nodiscard]] Status splitFused(const Hyperparameters& parameters, TensorTable& table);

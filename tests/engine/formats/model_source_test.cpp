@@ -245,6 +245,11 @@ TEST(ModelSource, HeadersThatContradictAreErrorsThatNameTheField) {
                                   .string("general.architecture", "llama")
                                   .u32("llama.block_count", 1)
                                   .f32Tensor("output_norm.weight", {8})},
+        {"blk.0.attn_q_norm.weight", tinyLlama().f32Tensor("blk.0.attn_q_norm.weight", {4}),
+         ErrorCode::kUnsupported},
+        {"blk.1.attn_q.weight", tinyLlama().f32Tensor("blk.1.attn_q.weight", {8, 8})},
+        {"blk.x.attn_q.weight", tinyLlama().f32Tensor("blk.x.attn_q.weight", {8, 8}),
+         ErrorCode::kUnsupported},
         {"'martian'", GgufBuilder().string("general.architecture", "martian").f32Tensor("t", {1}),
          ErrorCode::kUnsupported},
         {"vocabulary", GgufBuilder().string("general.architecture", "llama"),
@@ -335,6 +340,13 @@ TEST(ModelSource, FoldersThatLackSomethingSayWhat) {
     const auto odd = openModel(folder.path());
     EXPECT_EQ(odd.error().code, ErrorCode::kUnsupported);
     EXPECT_NE(odd.error().message.find("wings"), std::string::npos);
+    test::writeFile(folder.path() / "model.safetensors",
+                    test::llamaTensors(2, 8, 12, 8, 4)
+                        .tensor("model.layers.1.self_attn.q_norm.weight", {4})
+                        .tensor("model.layers.0.self_attn.rotary_emb.inv_freq", {2})
+                        .bytes());
+    EXPECT_NE(openModel(folder.path()).error().message.find("blk.1.attn_q_norm"),
+              std::string::npos);
 }
 
 // Reads of a damaged file may succeed or fail, but never crash; what opens must be safe to build.

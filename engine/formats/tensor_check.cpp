@@ -1,0 +1,99 @@
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <string>
+#include <vector>
+
+#include "engine/formats/gguf_metadata.h"
+#include "engine/formats/hyperparameters.h"
+
+namespace quern::engine {
+
+namespace {
+
+// What every architecture may have, and tables that readers use themselves.
+constexpr std::array<std::string_view, 7> kOuter{
+    "token_embd",         "output_norm",       "output",       "rope_freqs",
+    "rope_factors_short", "rope_factors_long", "position_embd"};
+constexpr std::array<std::string_view, 8> kInLayers{
+    "attn_q", "attn_k", "attn_v", "attn_qkv", "attn_output", "ffn_up", "ffn_gate_up", "ffn_down"};
+// Tables of frequencies that old converters wrote into each layer.
+constexpr std::array<std::string_view, 2> kIgnoredInLayers{"attn_rot_embd", "rope_freqs"};
+
+template <class List>
+bool contains(const List& list, std::string_view name) {
+    return std::find(list.begin(), list.end(), name) != list.end();
+}
+
+std::vector<std::string_view> layerTensors(const Architecture& architecture) {
+    std::vector<std::string_view> names(kInLayers.begin(), kInLayers.end());
+    const auto addIf = [&](bool condition, std::string_view name) {
+        if (condition) {
+            names.push_back(name);
+        }
+    };
+    addIf(architecture.attentionNorms.hasPre, "attn_norm");
+    addIf(architecture.attentionNorms.hasPost, "post_attention_norm");
+    addIf(architecture.mlpNorms.hasPre, "ffn_norm");
+    addIf(architecture.mlpNorms.hasPost, "post_ffw_norm");
+    addIf(architecture.isGated, "ffn_gate");
+    addIf(architecture.qkNorm != QkNorm::kNone, "attn_q_norm");
+    addIf(architecture.qkNorm != QkNorm::kNone, "attn_k_norm");
+    names.insert(names.end(), kIgnoredInLayers.begin(), kIgnoredInLayers.end());
+    return names;
+}
+
+// "blk.12.attn_q" → 12 and "attn_q"; −1 outside of layers.
+struct Place {
+    std::int64_t layer = -1;
+    std::string_view stem;
+};
+
+Place placeOf(std::string_view name) {
+    for (const std::string_view suffix : {".weight", ".bias"}) {
+        if (name.ends_with(suffix)) {
+            name.remove_suffix(suffix.size());
+        }
+    }
+    constexpr std::string_view kLayer = "blk.";
+    if (!name.starts_with(kLayer)) {
+        return {.layer = -1, .stem = name};
+    }
+    const std::string_view rest = name.substr(kLayer.size());
+    std::int64_t layer = -1;
+    const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), layer);
+    const auto digits = static_cast<std::size_t>(end - rest.data());
+    if (error != std::errc() || layer < 0 || digits >= rest.size() || rest[digits] != '.') {
+        return {.layer = -1, .stem = name};
+    }
+    return {.layer = layer, .stem = rest.substr(digits + 1)};
+}
+
+}  // namespace
+
+Status checkTensors(const Architecture& architecture, const Hyperparameters& parameters,
+                    const TensorTable& table) {
+    const std::vector<std::string_view> inLayers = layerTensors(architecture);
+    for (const std::string& name : table.names()) {
+        const Place place = placeOf(name);
+        if (place.layer >= parameters.layers()) {
+            return fail(ErrorCode::kCorrupt, "tensor " + quotedName(name) + " is of layer " +
+                                                 std::to_string(place.layer) +
+                                                 "; the model's header says " +
+                                                 std::to_string(parameters.layers()) + " layers");
+        }
+        const bool isKnown =
+            place.layer < 0 ? contains(kOuter, place.stem) && (place.stem != "position_embd" ||
+                                                               architecture.hasPositionEmbedding)
+                            : contains(inLayers, place.stem);
+        if (!isKnown) {
+            return fail(ErrorCode::kUnsupported,
+                        "tensor " + quotedName(name) + " is none that architecture '" +
+                            std::string(architecture.gguf) +
+                            "' is known to have; leaving it out would change the model");
+        }
+    }
+    return {};
+}
+
+}  // namespace quern::engine
