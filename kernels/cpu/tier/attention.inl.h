@@ -40,10 +40,33 @@ struct HalfLoader {
     QUERN_INLINE Floats at(std::int64_t i) const { return loadHalf(data + i); }
 };
 
-// kRows rows × 16 keys: scores[r, 0..15] = query[r] · keys.
+// Rows of a register tile: with two vectors of columns each, as many sums as keep two multipliers
+// of four cycles busy, and no more than sixteen registers hold.
+inline constexpr int kTile = 6;
+
+// Calls function with a constant of `count` in [1, kTile].
+template <class Function>
+QUERN_INLINE void withRows(std::int64_t count, Function function) {
+    switch (count) {
+        case 1:
+            return function(std::integral_constant<int, 1>{});
+        case 2:
+            return function(std::integral_constant<int, 2>{});
+        case 3:
+            return function(std::integral_constant<int, 3>{});
+        case 4:
+            return function(std::integral_constant<int, 4>{});
+        case 5:
+            return function(std::integral_constant<int, 5>{});
+        default:
+            return function(std::integral_constant<int, kTile>{});
+    }
+}
+
+// kRows rows × 16 keys: scores[r, 0..15] = query[r] · keys · scale.
 template <int kRows, class Loader>
 QUERN_INLINE void scoreBlock(const float* const* query, std::int64_t keyDim, Loader keys,
-                             float* scores) {
+                             float scaleBy, float* scores) {
     Floats acc[kRows][kBlockVectors];
     for (int r = 0; r < kRows; ++r) {
         for (int v = 0; v < kBlockVectors; ++v) {
@@ -64,7 +87,7 @@ QUERN_INLINE void scoreBlock(const float* const* query, std::int64_t keyDim, Loa
     }
     for (int r = 0; r < kRows; ++r) {
         for (int v = 0; v < kBlockVectors; ++v) {
-            store(scores + r * kSpanTokens + v * kLanes, acc[r][v]);
+            store(scores + r * kSpanTokens + v * kLanes, acc[r][v] * splat(scaleBy));
         }
     }
 }
@@ -74,51 +97,43 @@ QUERN_INLINE const float* queryRow(const SpanArgs& args, std::int64_t row) {
 }
 
 template <class Loader>
-QUERN_INLINE void scoreRows(const SpanArgs& args, std::int64_t firstRow, std::int64_t lastRow,
-                            Loader keys, float* scores) {
-    const float* query[4];
-    std::int64_t row = firstRow;
-    for (; row + 4 <= lastRow; row += 4) {
-        for (int r = 0; r < 4; ++r) {
+QUERN_INLINE void scoreRows(const SpanArgs& args, Loader keys, float* scores) {
+    const std::int64_t rows = args.tokens * args.heads;
+    for (std::int64_t row = 0; row < rows; row += kTile) {
+        const float* query[kTile];
+        const std::int64_t count = rows - row < kTile ? rows - row : kTile;
+        for (std::int64_t r = 0; r < count; ++r) {
             query[r] = queryRow(args, row + r);
         }
-        scoreBlock<4>(query, args.keyDim, keys, scores + row * kSpanTokens);
-    }
-    for (int r = 0; row + r < lastRow; ++r) {
-        query[r] = queryRow(args, row + r);
-    }
-    switch (lastRow - row) {
-        case 3:
-            return scoreBlock<3>(query, args.keyDim, keys, scores + row * kSpanTokens);
-        case 2:
-            return scoreBlock<2>(query, args.keyDim, keys, scores + row * kSpanTokens);
-        case 1:
-            return scoreBlock<1>(query, args.keyDim, keys, scores + row * kSpanTokens);
-        default:
-            return;
+        withRows(count, [&](auto constant) QUERN_LAMBDA {
+            scoreBlock<constant.value>(query, args.keyDim, keys, args.scale,
+                                       scores + row * kSpanTokens);
+        });
     }
 }
 
 // Turns a row's scores into weights e^(score − max) and gives max and their sum.
 QUERN_INLINE void softmaxRow(const SpanArgs& args, std::int64_t begin, std::int64_t end,
                              float* scores, float* maxOut, float* sumOut) {
-    const Floats scaleBy = splat(args.scale);
     const Floats cap = splat(args.softcap);
     const Floats masked = splat(-__builtin_inff());
     const std::int64_t first = begin / kLanes * kLanes;
     Floats best = masked;
     for (std::int64_t i = first; i < end; i += kLanes) {
-        Floats s = load(scores + i) * scaleBy;
+        Floats s = load(scores + i);
+        const bool isBorder = i < begin || i + kLanes > end;
         if (args.softcap > 0.0F) {
             s = cap * tanhOf(s / cap);
         }
-        if (i < begin || i + kLanes > end) {
+        if (isBorder) {
             const Floats key = laneIndex() + splat(static_cast<float>(i));
             s = select(
                 (key >= splat(static_cast<float>(begin))) & (key < splat(static_cast<float>(end))),
                 s, masked);
         }
-        store(scores + i, s);
+        if (isBorder || args.softcap > 0.0F) {
+            store(scores + i, s);
+        }
         best = maxOf(best, s);
     }
     const float max = maxLanes(best);
@@ -171,7 +186,7 @@ QUERN_INLINE void addValueBlock(const float* weights, std::int64_t begin, std::i
     }
 }
 
-// Rows [firstRow, lastRow) of one block whose keys start at `blockStart` in the span. Neighbours
+// All rows over one block whose keys start at `blockStart` in the span. Neighbours
 // that see the same keys go together.
 template <class Loader>
 QUERN_INLINE void valueRows(const SpanArgs& args, std::int64_t blockStart, Loader values) {
@@ -188,32 +203,19 @@ QUERN_INLINE void valueRows(const SpanArgs& args, std::int64_t blockStart, Loade
         std::int64_t end = 0;
         bounds(row, begin, end);
         std::int64_t count = 1;
-        while (count < 4 && row + count < rows) {
+        for (; count < kTile && row + count < rows; ++count) {
             std::int64_t otherBegin = 0;
             std::int64_t otherEnd = 0;
             bounds(row + count, otherBegin, otherEnd);
             if (otherBegin != begin || otherEnd != end) {
                 break;
             }
-            ++count;
         }
         if (begin < end) {
-            const float* weights = args.scores + row * kSpanTokens + blockStart;
-            float* acc = args.acc + row * dim;
-            switch (count) {
-                case 4:
-                    addValueBlock<4>(weights, begin, end, values, dim, acc);
-                    break;
-                case 3:
-                    addValueBlock<3>(weights, begin, end, values, dim, acc);
-                    break;
-                case 2:
-                    addValueBlock<2>(weights, begin, end, values, dim, acc);
-                    break;
-                default:
-                    addValueBlock<1>(weights, begin, end, values, dim, acc);
-                    break;
-            }
+            withRows(count, [&](auto constant) QUERN_LAMBDA {
+                addValueBlock<constant.value>(args.scores + row * kSpanTokens + blockStart, begin,
+                                              end, values, dim, args.acc + row * dim);
+            });
         }
         row += count;
     }
@@ -237,7 +239,7 @@ void attendSpan(const SpanArgs& args) {
         }
     }
     // Widening a block once pays when several register tiles read it.
-    const bool isWidened = args.isF16 && rows > 4;
+    const bool isWidened = args.isF16 && rows > kTile;
     const std::int64_t firstBlock = begin / kBlockTokens;
     const std::int64_t lastBlock = (end + kBlockTokens - 1) / kBlockTokens;
     for (std::int64_t block = firstBlock; block < lastBlock; ++block) {
@@ -245,12 +247,11 @@ void attendSpan(const SpanArgs& args) {
         float* scores = args.scores + block * kBlockTokens;
         if (isWidened) {
             widen(keys, args.keyDim * kBlockTokens, args.convert);
-            scoreRows(args, 0, rows, FloatLoader{args.convert}, scores);
+            scoreRows(args, FloatLoader{args.convert}, scores);
         } else if (args.isF16) {
-            scoreRows(args, 0, rows, HalfLoader{reinterpret_cast<const std::uint16_t*>(keys)},
-                      scores);
+            scoreRows(args, HalfLoader{reinterpret_cast<const std::uint16_t*>(keys)}, scores);
         } else {
-            scoreRows(args, 0, rows, FloatLoader{reinterpret_cast<const float*>(keys)}, scores);
+            scoreRows(args, FloatLoader{reinterpret_cast<const float*>(keys)}, scores);
         }
     }
     for (std::int64_t row = 0; row < rows; ++row) {

@@ -24,14 +24,6 @@ QUERN_INLINE Floats select(Ints mask, Floats yes, Floats no) {
                                     (reinterpret_cast<Ints>(no) & ~mask));
 }
 
-QUERN_INLINE Floats maxOf(Floats a, Floats b) {
-    return a > b ? a : b;
-}
-
-QUERN_INLINE Floats minOf(Floats a, Floats b) {
-    return a < b ? a : b;
-}
-
 // Pairs of halves, always in the same order.
 QUERN_INLINE float sumLanes(Floats x) {
     float lane[kLanes];
@@ -52,11 +44,13 @@ QUERN_INLINE float maxLanes(Floats x) {
     return best;
 }
 
-// e^x within 2 ulp: x = n·ln 2 + r, |r| ≤ ln 2 / 2, Chebyshev fit of (e^r − 1 − r) / r². Below
-// −87.3 the result is 0, above 88.3 infinity.
+// e^x within 2 ulp for x in [−87.3, 88.3]; outside, the value at that border, which is as good as 0
+// or infinity to all its users. x = n·ln 2 + r, |r| ≤ ln 2 / 2, Chebyshev fit of (e^r − 1 − r) /
+// r². NaN stays NaN.
 QUERN_INLINE Floats expOf(Floats x) {
     constexpr float kRound = 12582912.0F;  // 1.5 · 2^23: adding it rounds to an integer
-    const Floats n = (multiplyAdd(x, splat(1.44269504F), splat(kRound))) - splat(kRound);
+    x = maxOf(splat(-87.3F), minOf(splat(88.3F), x));
+    const Floats n = multiplyAdd(x, splat(1.44269504F), splat(kRound)) - splat(kRound);
     Floats r = multiplyAdd(n, splat(-0.693359375F), x);
     r = multiplyAdd(n, splat(2.12194440e-4F), r);
     Floats p = splat(1.39269266e-3F);
@@ -65,12 +59,8 @@ QUERN_INLINE Floats expOf(Floats x) {
     p = multiplyAdd(p, r, splat(1.66665734e-1F));
     p = multiplyAdd(p, r, splat(0.5F));
     p = multiplyAdd(p * r, r, r) + splat(1.0F);
-    const Floats bounded = maxOf(minOf(n, splat(127.0F)), splat(-126.0F));
-    const Ints power = (__builtin_convertvector(bounded, Ints) + splatInt(127)) << 23;
-    Floats result = p * reinterpret_cast<Floats>(power);
-    result = select(x < splat(-87.3F), splat(0.0F), result);
-    result = select(x > splat(88.3F), splat(__builtin_inff()), result);
-    return select(x != x, x, result);
+    const Ints power = (__builtin_convertvector(n, Ints) + splatInt(127)) << 23;
+    return p * reinterpret_cast<Floats>(power);
 }
 
 // Within 3 ulp: an odd polynomial near 0, where the formula with e^2x would cancel.
@@ -113,9 +103,9 @@ QUERN_INLINE Floats activationOf(Activation kind, Floats x) {
         case Activation::kGeluTanh:
             return geluTanhOf(x);
         case Activation::kRelu:
-            return maxOf(x, splat(0.0F));
+            return maxOf(splat(0.0F), x);
         case Activation::kRelu2: {
-            const Floats positive = maxOf(x, splat(0.0F));
+            const Floats positive = maxOf(splat(0.0F), x);
             return positive * positive;
         }
     }

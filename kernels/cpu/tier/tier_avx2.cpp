@@ -2,6 +2,7 @@
 // that no inline function of theirs is compiled for instructions that other tiers lack.
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 #include "kernels/cpu/tier_kernels.h"
 

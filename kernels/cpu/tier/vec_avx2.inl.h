@@ -18,6 +18,16 @@ QUERN_INLINE Floats multiplyAdd(Floats a, Floats b, Floats c) {
         reinterpret_cast<__m256>(a), reinterpret_cast<__m256>(b), reinterpret_cast<__m256>(c)));
 }
 
+QUERN_INLINE Floats maxOf(Floats a, Floats b) {
+    return reinterpret_cast<Floats>(
+        _mm256_max_ps(reinterpret_cast<__m256>(a), reinterpret_cast<__m256>(b)));
+}
+
+QUERN_INLINE Floats minOf(Floats a, Floats b) {
+    return reinterpret_cast<Floats>(
+        _mm256_min_ps(reinterpret_cast<__m256>(a), reinterpret_cast<__m256>(b)));
+}
+
 QUERN_INLINE Floats laneIndex() {
     return Floats{0.0F, 1.0F, 2.0F, 3.0F, 4.0F, 5.0F, 6.0F, 7.0F};
 }

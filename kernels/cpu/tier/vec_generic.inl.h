@@ -21,6 +21,15 @@ QUERN_INLINE Floats multiplyAdd(Floats a, Floats b, Floats c) {
     return a * b + c;
 }
 
+// The larger; b where either is NaN.
+QUERN_INLINE Floats maxOf(Floats a, Floats b) {
+    return a > b ? a : b;
+}
+
+QUERN_INLINE Floats minOf(Floats a, Floats b) {
+    return a < b ? a : b;
+}
+
 QUERN_INLINE Floats laneIndex() {
     return Floats{0.0F, 1.0F, 2.0F, 3.0F};
 }

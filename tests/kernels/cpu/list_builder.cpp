@@ -127,7 +127,7 @@ TestList makeModel(const ModelShape& s, std::uint32_t seed) {
     ListBuilder b(seed);
     b.list().kv.type = s.kvType;
     b.list().kv.groups = s.window > 0 ? 2 : 1;
-    const WeightId table = b.weight("table", s.vocab, s.hidden, s.type, 1.0F);
+    const WeightId table = b.weight("table", s.vocab, s.hidden, s.tableType, 1.0F);
     ValueId x = b.value("embed", s.hidden);
     b.op("embed", EmbedOp{.table = table, .out = x, .scale = 1.5F});
     std::vector<float> freqs;

@@ -57,6 +57,7 @@ struct ModelShape {
     std::int64_t valueDim = 16;
     std::int64_t inner = 96;
     DType type = DType::kF32;
+    DType tableType = DType::kF32;
     DType kvType = DType::kF32;
     bool hasBias = false;
     bool hasQkNorm = false;

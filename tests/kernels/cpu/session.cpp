@@ -90,7 +90,9 @@ void Session::step(const std::vector<Piece>& pieces) {
         slices.push_back(
             {.firstToken = static_cast<std::int32_t>(tokens.size()), .tokenCount = piece.count});
         for (std::int32_t i = 0; i < piece.count; ++i) {
-            outputs.push_back(static_cast<std::int32_t>(tokens.size()));
+            if (!m_isLastOnly || i + 1 == piece.count) {
+                outputs.push_back(static_cast<std::int32_t>(tokens.size()));
+            }
             positions.push_back(m_done[piece.sequence]);
             tokens.push_back(
                 m_sequences[piece.sequence][static_cast<std::size_t>(m_done[piece.sequence]++)]);
@@ -112,18 +114,22 @@ void Session::step(const std::vector<Piece>& pieces) {
     EXPECT_TRUE(m_backend.wait(*ticket).has_value());
     auto from = rows.begin();
     for (const Piece& piece : pieces) {
-        const auto end = from + piece.count * static_cast<std::ptrdiff_t>(cols);
+        const auto end =
+            from + (m_isLastOnly ? 1 : piece.count) * static_cast<std::ptrdiff_t>(cols);
         auto& results = m_results[piece.sequence];
         results.insert(results.end(), from, end);
         from = end;
     }
 }
 
-void Session::runAll(std::int32_t chunk) {
+void Session::runAll(std::int32_t chunk, std::int32_t head) {
     for (std::size_t s = 0; s < m_sequences.size(); ++s) {
-        while (m_done[s] < std::ssize(m_sequences[s])) {
-            const auto left = static_cast<std::int32_t>(std::ssize(m_sequences[s])) - m_done[s];
-            step({{.sequence = s, .count = std::min(chunk, left)}});
+        const auto length = static_cast<std::int32_t>(std::ssize(m_sequences[s]));
+        if (head > 0 && length > 1) {
+            step({{.sequence = s, .count = std::min(head, length - length / 16 - 1)}});
+        }
+        while (m_done[s] < length) {
+            step({{.sequence = s, .count = std::min(chunk, length - m_done[s])}});
         }
     }
 }

@@ -27,13 +27,16 @@ public:
 
     /// One step with these pieces, in this order.
     void step(const std::vector<Piece>& pieces);
-    /// Steps with one sequence after the other, `chunk` tokens each.
-    void runAll(std::int32_t chunk);
+    /// Steps with one sequence after the other: `head` tokens at first (not quite all of them),
+    /// then `chunk` tokens each.
+    void runAll(std::int32_t chunk, std::int32_t head = 0);
     /// Results of all tokens of a sequence so far, [tokens, output cols].
     [[nodiscard]] const std::vector<float>& results(std::size_t sequence) const {
         return m_results[sequence];
     }
     [[nodiscard]] Program& program() { return *m_program; }
+    /// Asks for the result of each piece's last token instead of all.
+    void setLastOutputOnly(bool isOn) { m_isLastOnly = isOn; }
 
 private:
     void prepareTables(const std::vector<Piece>& pieces);
@@ -50,6 +53,7 @@ private:
     std::vector<std::int64_t> m_windows;                         // [groups]
     std::vector<std::vector<std::int32_t>> m_tableData;
     std::vector<BlockTables> m_tables;
+    bool m_isLastOnly = false;
 };
 
 [[nodiscard]] Tokens randomTokens(std::int64_t count, std::int64_t vocab, std::uint32_t seed);
