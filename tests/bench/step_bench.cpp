@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "engine/formats/model_source.h"
+#include "engine/model/forward.h"
 #include "tests/kernels/cpu/list_builder.h"
 #include "tests/kernels/cpu/session.h"
 
@@ -25,6 +27,7 @@ struct Options {
     std::int32_t batch = 1;
     std::int32_t tokens = 64;
     std::int32_t repeat = 3;
+    std::string model;
     bool isProfiling = false;
     bool isDescribing = false;
 };
@@ -46,6 +49,33 @@ ModelShape shape() {
             .layout = RopeLayout::kPairs};
 }
 
+/// An op list and what its weights' data belongs to.
+struct Loaded {
+    engine::ModelSource source;
+    engine::ForwardPass pass;
+    TestList list;
+};
+
+Loaded load(const std::string& path) {
+    if (path.empty()) {
+        return {.source = {}, .pass = {}, .list = makeModel(shape(), 1)};
+    }
+    auto source = engine::openModel(path);
+    if (!source) {
+        throw std::runtime_error(source.error().message);
+    }
+    auto pass = engine::buildForward(source->spec, *source->tensors, 0);
+    if (!pass) {
+        throw std::runtime_error(pass.error().message);
+    }
+    Loaded loaded{.source = std::move(*source), .pass = std::move(*pass), .list = {}};
+    loaded.list.ops = loaded.pass.ops;
+    loaded.list.kv = loaded.pass.kv;
+    loaded.list.kv.type = DType::kF16;
+    loaded.list.borrowed = loaded.pass.weights;
+    return loaded;
+}
+
 Options parse(int argc, char** argv) {
     Options options;
     const std::map<std::string, std::int32_t*> numbers{
@@ -58,6 +88,8 @@ Options parse(int argc, char** argv) {
             options.isProfiling = true;
         } else if (name == "--describe") {
             options.isDescribing = true;
+        } else if (name == "--model" && i + 1 < argc) {
+            options.model = argv[++i];
         } else if (name == "--tier" && i + 1 < argc) {
             const std::string tier = argv[++i];
             for (const CpuTier known : availableCpuTiers()) {
@@ -109,12 +141,14 @@ void run(const Options& options) {
     const auto backend = makeBackend(options.tier, options.threads);
     const DeviceInfo device = backend->device();
     std::printf("%s, %s, %d threads\n", device.name.c_str(), device.tier.c_str(), device.threads);
-    const TestList list = makeModel(shape(), 1);
+    const Loaded loaded = load(options.model);
+    const TestList& list = loaded.list;
+    const std::int64_t vocab = list.ops.values[static_cast<std::size_t>(list.ops.output)].cols;
     std::vector<Tokens> sequences;
     const std::int32_t length =
         options.prompt + options.context + options.tokens * options.repeat + 1;
     for (std::int32_t s = 0; s < options.batch + options.repeat; ++s) {
-        sequences.push_back(randomTokens(length, 49152, static_cast<std::uint32_t>(s)));
+        sequences.push_back(randomTokens(length, vocab, static_cast<std::uint32_t>(s)));
     }
     CompileOptions compile{.maxTokens = std::max(options.prompt, 512), .maxOutputs = 256};
     Session session(*backend, list, sequences, 1, compile);

@@ -30,14 +30,27 @@ void kvWrite(const KvWriteArgs& args, const float* key, const float* value) {
     }
 }
 
+// Elements of a block, and of the one that comes two blocks later: heads of one layer lie in pieces
+// of a few KiB, too short for the hardware to guess where the next one is.
 struct FloatLoader {
     const float* data;
+    const float* later;
     QUERN_INLINE Floats at(std::int64_t i) const { return load(data + i); }
+    QUERN_INLINE void prefetch(std::int64_t i) const { __builtin_prefetch(later + i); }
 };
 
 struct HalfLoader {
     const std::uint16_t* data;
+    const std::uint16_t* later;
     QUERN_INLINE Floats at(std::int64_t i) const { return loadHalf(data + i); }
+    QUERN_INLINE void prefetch(std::int64_t i) const { __builtin_prefetch(later + i); }
+};
+
+// Of a block that was widened into scratch.
+struct ScratchLoader {
+    const float* data;
+    QUERN_INLINE Floats at(std::int64_t i) const { return load(data + i); }
+    QUERN_INLINE void prefetch(std::int64_t /*i*/) const {}
 };
 
 // Rows of a register tile: with two vectors of columns each, as many sums as keep two multipliers
@@ -74,6 +87,7 @@ QUERN_INLINE void scoreBlock(const float* const* query, std::int64_t keyDim, Loa
         }
     }
     for (std::int64_t d = 0; d < keyDim; ++d) {
+        keys.prefetch(d * kBlockTokens);
         Floats k[kBlockVectors];
         for (int v = 0; v < kBlockVectors; ++v) {
             k[v] = keys.at(d * kBlockTokens + v * kLanes);
@@ -159,6 +173,7 @@ QUERN_INLINE void addValues(const float* weights, std::int64_t begin, std::int64
         }
     }
     for (std::int64_t key = begin; key < end; ++key) {
+        values.prefetch(key * dim + column);
         Floats x[kVectors];
         for (int v = 0; v < kVectors; ++v) {
             x[v] = values.at(key * dim + column + v * kLanes);
@@ -221,10 +236,17 @@ QUERN_INLINE void valueRows(const SpanArgs& args, std::int64_t blockStart, Loade
     }
 }
 
+QUERN_INLINE const std::uint16_t* halves(const std::byte* block) {
+    return reinterpret_cast<const std::uint16_t*>(block);
+}
+
+QUERN_INLINE const float* floats(const std::byte* block) {
+    return reinterpret_cast<const float*>(block);
+}
+
 QUERN_INLINE void widen(const std::byte* from, std::int64_t count, float* to) {
-    const auto* halves = reinterpret_cast<const std::uint16_t*>(from);
     for (std::int64_t i = 0; i < count; i += kLanes) {
-        store(to + i, loadHalf(halves + i));
+        store(to + i, loadHalf(halves(from) + i));
     }
 }
 
@@ -242,16 +264,24 @@ void attendSpan(const SpanArgs& args) {
     const bool isWidened = args.isF16 && rows > kTile;
     const std::int64_t firstBlock = begin / kBlockTokens;
     const std::int64_t lastBlock = (end + kBlockTokens - 1) / kBlockTokens;
+    const auto laterBlock = [&](std::int64_t block) {
+        const std::int64_t later = block + 2;
+        if (later < lastBlock) {
+            return args.keyBlocks[later];
+        }
+        const std::int64_t value = firstBlock + later - lastBlock;
+        return args.valueBlocks[value < lastBlock ? value : firstBlock];
+    };
     for (std::int64_t block = firstBlock; block < lastBlock; ++block) {
         const std::byte* keys = args.keyBlocks[block];
         float* scores = args.scores + block * kBlockTokens;
         if (isWidened) {
             widen(keys, args.keyDim * kBlockTokens, args.convert);
-            scoreRows(args, FloatLoader{args.convert}, scores);
+            scoreRows(args, ScratchLoader{args.convert}, scores);
         } else if (args.isF16) {
-            scoreRows(args, HalfLoader{reinterpret_cast<const std::uint16_t*>(keys)}, scores);
+            scoreRows(args, HalfLoader{halves(keys), halves(laterBlock(block))}, scores);
         } else {
-            scoreRows(args, FloatLoader{reinterpret_cast<const float*>(keys)}, scores);
+            scoreRows(args, FloatLoader{floats(keys), floats(laterBlock(block))}, scores);
         }
     }
     for (std::int64_t row = 0; row < rows; ++row) {
@@ -268,13 +298,14 @@ void attendSpan(const SpanArgs& args) {
     for (std::int64_t block = firstBlock; block < lastBlock; ++block) {
         const std::byte* values = args.valueBlocks[block];
         const std::int64_t blockStart = block * kBlockTokens;
+        const std::byte* later = args.valueBlocks[block + 2 < lastBlock ? block + 2 : block];
         if (isWidened) {
             widen(values, args.paddedValueDim * kBlockTokens, args.convert);
-            valueRows(args, blockStart, FloatLoader{args.convert});
+            valueRows(args, blockStart, ScratchLoader{args.convert});
         } else if (args.isF16) {
-            valueRows(args, blockStart, HalfLoader{reinterpret_cast<const std::uint16_t*>(values)});
+            valueRows(args, blockStart, HalfLoader{halves(values), halves(later)});
         } else {
-            valueRows(args, blockStart, FloatLoader{reinterpret_cast<const float*>(values)});
+            valueRows(args, blockStart, FloatLoader{floats(values), floats(later)});
         }
     }
 }

@@ -19,7 +19,7 @@ std::size_t index(std::int32_t id) {
 }  // namespace
 
 std::vector<TensorView> TestList::views() const {
-    std::vector<TensorView> views;
+    std::vector<TensorView> views = borrowed;
     for (std::size_t i = 0; i < data.size(); ++i) {
         views.push_back(
             {.type = ops.weights[i].type,

@@ -16,6 +16,7 @@ struct TestList {
     KvLayout kv;
     std::vector<std::vector<std::byte>> data;     // of each weight, in its type
     std::vector<std::vector<float>> dequantized;  // of each weight
+    std::vector<TensorView> borrowed;             // of each weight instead, where data is another's
     [[nodiscard]] std::vector<TensorView> views() const;
 };
 
