@@ -47,7 +47,8 @@ protected:
     }
 };
 
-INSTANTIATE_TEST_SUITE_P(Tiers, OpTest, testing::Values(CpuTier::kGeneric, CpuTier::kAvx2),
+INSTANTIATE_TEST_SUITE_P(Tiers, OpTest,
+                         testing::Values(CpuTier::kGeneric, CpuTier::kAvx2, CpuTier::kAvx512),
                          [](const auto& param) { return std::string(tierName(param.param)); });
 
 TEST_P(OpTest, Embed) {
@@ -112,8 +113,7 @@ TEST_P(OpTest, PositionsBeyondTheirTableAreRefused) {
     EXPECT_TRUE(submit(6).has_value());
     const auto refused = submit(7);
     ASSERT_FALSE(refused.has_value());
-    EXPECT_EQ(refused.error().message,
-              "position 7; the model has embeddings for 7 positions");
+    EXPECT_EQ(refused.error().message, "position 7; the model has embeddings for 7 positions");
 }
 
 TEST_P(OpTest, RmsNorm) {
