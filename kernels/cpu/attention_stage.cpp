@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "kernels/cpu/step.h"
+#include "kernels/cpu/attention_cut.h"
 
 namespace quern::kernels::cpu {
 
@@ -41,69 +41,6 @@ Scratch layOut(float* memory, const KvLayerLayout& kv, std::int64_t headsPerKv) 
     return s;
 }
 
-/// How a stage's work is cut in this step. A unit is one tile and some heads of one KV head; an
-/// item is a unit, or one span of a unit.
-struct Cut {
-    std::int64_t headsPerUnit = 0;
-    std::int64_t unitsPerKv = 0;
-    std::int64_t unitsPerTile = 0;
-    std::int64_t units = 0;
-    bool isBySpan = false;
-};
-
-struct Spans {
-    std::int64_t first = 0;
-    std::int64_t last = 0;  // one past
-    [[nodiscard]] std::int64_t count() const { return last - first; }
-};
-
-Spans spansOf(const StepContext& step, const AttentionTile& tile, std::int64_t window) {
-    const auto first = static_cast<std::size_t>(tile.firstToken);
-    const std::int64_t from = step.inputs->positions[first];
-    const std::int64_t to =
-        step.inputs->positions[first + static_cast<std::size_t>(tile.tokens) - 1];
-    const std::int64_t least = window > 0 ? std::max<std::int64_t>(0, from - window + 1) : 0;
-    return {.first = least / kSpanTokens, .last = to / kSpanTokens + 1};
-}
-
-Cut cutWork(const StepContext& step, const AttentionPart& part) {
-    Cut cut;
-    cut.headsPerUnit =
-        step.isDecode ? part.headsPerKv : std::min(part.headsPerKv, kTileRows / kTileTokens);
-    cut.unitsPerKv = (part.headsPerKv + cut.headsPerUnit - 1) / cut.headsPerUnit;
-    cut.unitsPerTile = part.kv.kvHeads * cut.unitsPerKv;
-    cut.units = static_cast<std::int64_t>(step.tiles.size()) * cut.unitsPerTile;
-    const std::int64_t threads = step.pool->threads();
-    if (threads > 1 && cut.units < 4 * threads) {
-        cut.isBySpan = std::any_of(step.tiles.begin(), step.tiles.end(), [&](const auto& tile) {
-            return spansOf(step, tile, part.window).count() > 1;
-        });
-    }
-    return cut;
-}
-
-std::int64_t unitFloats(const AttentionPart& part, const Cut& cut, const AttentionTile& tile) {
-    return tile.tokens * cut.headsPerUnit * (2 + part.kv.paddedValueDim);
-}
-
-struct Unit {
-    const AttentionTile* tile = nullptr;
-    std::int64_t kvHead = 0;
-    std::int64_t firstHead = 0;  // of the query
-    std::int64_t heads = 0;
-    [[nodiscard]] std::int64_t rows() const { return tile->tokens * heads; }
-};
-
-Unit unitAt(const AttentionPart& part, const Cut& cut, const AttentionTile& tile,
-            std::int64_t inTile) {
-    const std::int64_t kvHead = inTile / cut.unitsPerKv;
-    const std::int64_t offset = inTile % cut.unitsPerKv * cut.headsPerUnit;
-    return {.tile = &tile,
-            .kvHead = kvHead,
-            .firstHead = kvHead * part.headsPerKv + offset,
-            .heads = std::min(cut.headsPerUnit, part.headsPerKv - offset)};
-}
-
 /// Computes items of one attention stage on one worker.
 class Attender {
 public:
@@ -116,9 +53,9 @@ public:
           m_scratch(layOut(worker.scratch + worker.step.image->workerAttentionOffset,
                            stage.attention->kv, stage.attention->headsPerKv)) {}
 
-    void runUnit(const Unit& unit) {
+    void runUnit(const AttentionUnit& unit) {
         prepare(unit, true);
-        const Spans spans = spansOf(m_step, *unit.tile, m_part.window);
+        const KeySpans spans = spansOf(m_step, *unit.tile, m_part.window);
         std::fill_n(m_scratch.sum, unit.rows(), 0.0F);
         for (std::int64_t span = spans.first; span < spans.last; ++span) {
             std::fill_n(m_scratch.spanSum, unit.rows(), 0.0F);
@@ -129,9 +66,9 @@ public:
     }
 
     /// `partials` is the unit's memory, one piece of `pieceFloats` a span.
-    void runSpan(const Unit& unit, std::int64_t span, float* partials, std::int64_t pieceFloats,
-                 std::atomic<std::int64_t>& done) {
-        const Spans spans = spansOf(m_step, *unit.tile, m_part.window);
+    void runSpan(const AttentionUnit& unit, std::int64_t span, float* partials,
+                 std::int64_t pieceFloats, std::atomic<std::int64_t>& done) {
+        const KeySpans spans = spansOf(m_step, *unit.tile, m_part.window);
         prepare(unit, span + 1 == spans.last);
         float* piece = partials + (span - spans.first) * pieceFloats;
         std::fill_n(piece + unit.rows(), unit.rows(), 0.0F);
@@ -151,7 +88,7 @@ public:
 
 private:
     /// By head: turns and writes what belongs to this unit's KV head, for itself.
-    void prepare(const Unit& unit, bool writesKv) {
+    void prepare(const AttentionUnit& unit, bool writesKv) {
         if (!m_worker.isByHead) {
             return;
         }
@@ -174,7 +111,7 @@ private:
         }
     }
 
-    void attend(const Unit& unit, std::int64_t span, float* max, float* sum, float* acc) {
+    void attend(const AttentionUnit& unit, std::int64_t span, float* max, float* sum, float* acc) {
         const AttentionTile& tile = *unit.tile;
         const KvLayerLayout& kv = m_part.kv;
         std::int32_t begin[kTileTokens];
@@ -232,7 +169,7 @@ private:
     }
 
     /// A sum of 0 stands for a row that saw nothing: any key adds e^0 at the maximum.
-    void merge(const Unit& unit, const float* max, const float* sum, const float* acc) {
+    void merge(const AttentionUnit& unit, const float* max, const float* sum, const float* acc) {
         const std::int64_t dim = m_part.kv.paddedValueDim;
         for (std::int64_t row = 0; row < unit.rows(); ++row) {
             if (sum[row] == 0.0F) {
@@ -250,7 +187,7 @@ private:
         }
     }
 
-    void finish(const Unit& unit) {
+    void finish(const AttentionUnit& unit) {
         const std::int64_t dim = m_part.kv.paddedValueDim;
         for (std::int64_t row = 0; row < unit.rows(); ++row) {
             const std::int64_t token = unit.tile->firstToken + row / unit.heads;
@@ -274,7 +211,7 @@ private:
     Scratch m_scratch;
 };
 
-void runUnits(const AttentionPart& part, const StepContext& step, const Cut& cut,
+void runUnits(const AttentionPart& part, const StepContext& step, const AttentionCut& cut,
               Attender& attender, std::atomic<std::int64_t>& nextItem) {
     for (;;) {
         const std::int64_t item = nextItem.fetch_add(1, std::memory_order_relaxed);
@@ -289,7 +226,7 @@ void runUnits(const AttentionPart& part, const StepContext& step, const Cut& cut
     }
 }
 
-void runSpans(const AttentionPart& part, const StepContext& step, const Cut& cut,
+void runSpans(const AttentionPart& part, const StepContext& step, const AttentionCut& cut,
               Attender& attender, std::atomic<std::int64_t>& nextItem) {
     auto* memory = reinterpret_cast<float*>(step.partials.data());
     // Items only grow, so a worker walks the few tiles once.
@@ -297,7 +234,7 @@ void runSpans(const AttentionPart& part, const StepContext& step, const Cut& cut
     std::int64_t itemsBefore = 0;
     std::int64_t unitsBefore = 0;
     for (const AttentionTile& tile : step.tiles) {
-        const Spans spans = spansOf(step, tile, part.window);
+        const KeySpans spans = spansOf(step, tile, part.window);
         const std::int64_t pieceFloats = unitFloats(part, cut, tile);
         const std::int64_t items = spans.count() * cut.unitsPerTile;
         while (item < itemsBefore + items) {
@@ -329,7 +266,7 @@ void runAttentionStage(const Stage& stage, Worker& worker, std::atomic<std::int6
         runRowStage(stage, worker);
         step.pool->barrier();
     }
-    const Cut cut = cutWork(step, part);
+    const AttentionCut cut = cutWork(step, part);
     Attender attender(stage, worker);
     if (cut.isBySpan) {
         runSpans(part, step, cut, attender, nextItem);
@@ -337,36 +274,6 @@ void runAttentionStage(const Stage& stage, Worker& worker, std::atomic<std::int6
         runUnits(part, step, cut, attender, nextItem);
     }
     worker.isByHead = false;
-}
-
-Status reservePartials(StepContext& step) {
-    std::int64_t wanted = 0;
-    for (const Stage& stage : step.image->stages) {
-        if (!stage.attention) {
-            continue;
-        }
-        const Cut cut = cutWork(step, *stage.attention);
-        if (!cut.isBySpan) {
-            continue;
-        }
-        std::int64_t floats = 0;
-        for (const AttentionTile& tile : step.tiles) {
-            floats += spansOf(step, tile, stage.attention->window).count() * cut.unitsPerTile *
-                      unitFloats(*stage.attention, cut, tile);
-        }
-        wanted = std::max(wanted, floats);
-    }
-    const std::int64_t bytes = wanted * static_cast<std::int64_t>(sizeof(float));
-    if (bytes <= step.partials.bytes()) {
-        return {};
-    }
-    // Half as much again, so that a growing context doesn't come here at every span.
-    auto memory = SystemMemory::create(bytes + bytes / 2, "attention over a long context");
-    if (!memory) {
-        return forward(memory);
-    }
-    step.partials = std::move(*memory);
-    return {};
 }
 
 }  // namespace quern::kernels::cpu

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <chrono>
 
-#include "kernels/quant.h"
+#include "kernels/cpu/check_step.h"
 
 namespace quern::kernels::cpu {
 
@@ -19,19 +19,6 @@ std::string number(std::int64_t n) {
 template <class T>
 std::int64_t ssize(std::span<T> span) {
     return static_cast<std::int64_t>(span.size());
-}
-
-bool sameLayout(const KvLayout& a, const KvLayout& b) {
-    return a.groups == b.groups && a.type == b.type &&
-           std::equal(a.layers.begin(), a.layers.end(), b.layers.begin(), b.layers.end(),
-                      [](const KvLayer& x, const KvLayer& y) {
-                          return x.group == y.group && x.kvHeads == y.kvHeads &&
-                                 x.keyDim == y.keyDim && x.valueDim == y.valueDim;
-                      });
-}
-
-tl::unexpected<Error> invalid(std::string message) {
-    return fail(ErrorCode::kInvalidArgument, std::move(message));
 }
 
 }  // namespace
@@ -71,7 +58,8 @@ std::int64_t CpuProgram::scratchBytes() const {
 }
 
 Status CpuProgram::run(CpuKvCache& cache, const StepInputs& inputs, StepOutputs outputs) {
-    if (auto status = check(cache, inputs, outputs); !status) {
+    const StepLimits limits{.image = m_parts.image, .kv = m_parts.kv, .options = m_parts.options};
+    if (auto status = checkStep(limits, cache, inputs, outputs); !status) {
         return status;
     }
     setUp(cache, inputs, outputs);
@@ -87,116 +75,6 @@ Status CpuProgram::run(CpuKvCache& cache, const StepInputs& inputs, StepOutputs 
         },
         this);
     m_profiledSteps += m_isProfiling ? 1 : 0;
-    return {};
-}
-
-Status CpuProgram::check(const CpuKvCache& cache, const StepInputs& inputs,
-                         const StepOutputs& outputs) const {
-    const std::int64_t tokens = ssize(inputs.tokens);
-    if (tokens < 1 || tokens > m_parts.options.maxTokens) {
-        return invalid("a step with " + number(tokens) + " tokens; the program takes 1 to " +
-                       number(m_parts.options.maxTokens));
-    }
-    if (ssize(inputs.positions) != tokens) {
-        return invalid(number(ssize(inputs.positions)) + " positions for " + number(tokens) +
-                       " tokens");
-    }
-    for (const std::int32_t token : inputs.tokens) {
-        if (token < 0 || (m_parts.image.vocab > 0 && token >= m_parts.image.vocab)) {
-            return invalid("token id " + number(token) + "; the vocabulary has " +
-                           number(m_parts.image.vocab));
-        }
-    }
-    const std::int64_t rows = ssize(inputs.outputRows);
-    if (rows > m_parts.options.maxOutputs) {
-        return invalid("a step with " + number(rows) + " output rows; the program takes up to " +
-                       number(m_parts.options.maxOutputs));
-    }
-    for (const std::int32_t row : inputs.outputRows) {
-        if (row < 0 || row >= tokens) {
-            return invalid("output row " + number(row) + " of " + number(tokens) + " tokens");
-        }
-    }
-    if (ssize(outputs.rows) < rows * m_parts.image.outputCols) {
-        return invalid("room for " + number(ssize(outputs.rows)) + " results; the step gives " +
-                       number(rows) + " × " + number(m_parts.image.outputCols));
-    }
-    if (ssize(inputs.sequences) > m_parts.options.maxSequences) {
-        return invalid("a step with " + number(ssize(inputs.sequences)) +
-                       " sequences; the program takes up to " +
-                       number(m_parts.options.maxSequences));
-    }
-    std::int64_t next = 0;
-    for (const SequenceSlice& slice : inputs.sequences) {
-        if (slice.firstToken != next || slice.tokenCount < 1 || slice.tokenCount > tokens - next) {
-            return invalid("a sequence with tokens " + number(slice.firstToken) + " to " +
-                           number(std::int64_t{slice.firstToken} + slice.tokenCount) +
-                           "; the next one must start at token " + number(next) + " of " +
-                           number(tokens));
-        }
-        std::int64_t last = -1;
-        for (std::int64_t i = next; i < next + slice.tokenCount; ++i) {
-            const std::int32_t position = inputs.positions[static_cast<std::size_t>(i)];
-            if (position <= last) {
-                return invalid("position " + number(position) + " of token " + number(i) +
-                               " does not ascend");
-            }
-            if (m_parts.image.positions > 0 && position >= m_parts.image.positions) {
-                return invalid("position " + number(position) + "; the model has embeddings for " +
-                               number(m_parts.image.positions) + " positions");
-            }
-            last = position;
-        }
-        next += slice.tokenCount;
-    }
-    if (next != tokens) {
-        return invalid("the sequences cover " + number(next) + " of " + number(tokens) + " tokens");
-    }
-    return checkTables(cache, inputs);
-}
-
-Status CpuProgram::checkTables(const CpuKvCache& cache, const StepInputs& inputs) const {
-    if (!sameLayout(cache.layout(), m_parts.kv)) {
-        return invalid("the KV cache has another layout than the program");
-    }
-    if (ssize(inputs.tables) != m_parts.kv.groups) {
-        return invalid("block tables of " + number(ssize(inputs.tables)) +
-                       " groups; the model has " + number(m_parts.kv.groups));
-    }
-    for (std::int32_t group = 0; group < m_parts.kv.groups; ++group) {
-        const std::int64_t window = m_parts.image.groupWindows[static_cast<std::size_t>(group)];
-        if (window < 0) {
-            continue;
-        }
-        const BlockTables& table = inputs.tables[static_cast<std::size_t>(group)];
-        const std::int64_t sequences = ssize(inputs.sequences);
-        if (table.stride < 0 ||
-            (table.stride > 0 && ssize(table.blocks) / table.stride < sequences)) {
-            return invalid("the block table of group " + number(group) + " has " +
-                           number(ssize(table.blocks)) + " entries, not " + number(sequences) +
-                           " rows of " + number(table.stride));
-        }
-        for (std::int64_t s = 0; s < sequences; ++s) {
-            const SequenceSlice& slice = inputs.sequences[static_cast<std::size_t>(s)];
-            const auto first = static_cast<std::size_t>(slice.firstToken);
-            const std::int64_t from = inputs.positions[first];
-            const std::int64_t to =
-                inputs.positions[first + static_cast<std::size_t>(slice.tokenCount) - 1];
-            const std::int64_t least =
-                window > 0 ? std::max<std::int64_t>(0, from - window + 1) : 0;
-            for (std::int64_t i = least / kBlockTokens; i <= to / kBlockTokens; ++i) {
-                const std::int64_t block =
-                    i < table.stride ? table.blocks[static_cast<std::size_t>(s * table.stride + i)]
-                                     : -1;
-                if (block < 0 || block >= cache.blocks(group)) {
-                    return invalid("sequence " + number(s) + " needs block " + number(i) +
-                                   " of group " + number(group) + " for positions " +
-                                   number(least) + " to " + number(to) + "; its table says " +
-                                   number(block) + " of " + number(cache.blocks(group)));
-                }
-            }
-        }
-    }
     return {};
 }
 

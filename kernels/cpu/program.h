@@ -35,9 +35,6 @@ public:
     [[nodiscard]] Status run(CpuKvCache& cache, const StepInputs& inputs, StepOutputs outputs);
 
 private:
-    Status check(const CpuKvCache& cache, const StepInputs& inputs,
-                 const StepOutputs& outputs) const;
-    Status checkTables(const CpuKvCache& cache, const StepInputs& inputs) const;
     void setUp(CpuKvCache& cache, const StepInputs& inputs, const StepOutputs& outputs);
     void work(std::int32_t worker) noexcept;
 

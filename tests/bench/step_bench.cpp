@@ -151,7 +151,7 @@ void run(const Options& options) {
         sequences.push_back(randomTokens(length, vocab, static_cast<std::uint32_t>(s)));
     }
     CompileOptions compile{.maxTokens = std::max(options.prompt, 512), .maxOutputs = 256};
-    Session session(*backend, list, sequences, 1, compile);
+    Session session(*backend, list, sequences, 0, compile);
     session.setLastOutputOnly(true);
     if (options.isDescribing) {
         std::printf("%s", session.program().describe().c_str());

@@ -35,7 +35,11 @@ Session::Session(Backend& backend, const TestList& list, std::vector<Tokens> seq
         for (std::int32_t b = 0; b < blocks; ++b) {
             free.push_back(b);
         }
-        std::shuffle(free.begin(), free.end(), random);
+        if (seed != 0) {
+            std::shuffle(free.begin(), free.end(), random);
+        } else {
+            std::reverse(free.begin(), free.end());  // they are taken from the end
+        }
     }
     for (const Op& op : list.ops.ops) {
         if (const auto* attention = std::get_if<AttentionOp>(&op.op)) {

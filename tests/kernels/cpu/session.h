@@ -17,8 +17,8 @@ struct Piece {
 };
 
 /// Runs an op list on whole sequences through a paged cache, in steps as a test likes, and keeps
-/// the result of every token. The cache's blocks are handed out in a random order, and those that
-/// no window sees any more are taken out of the tables.
+/// the result of every token. The cache's blocks are handed out in a random order (seed 0: in
+/// order), and those that no window sees any more are taken out of the tables.
 class Session {
 public:
     Session(Backend& backend, const TestList& list, std::vector<Tokens> sequences,
