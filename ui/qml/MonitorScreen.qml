@@ -1,0 +1,88 @@
+import QtQuick
+import QtQuick.Layouts
+import Quern
+
+FocusScope {
+    id: screen
+    readonly property var monitor: Session.monitor
+    property string tab: "throughput"
+
+    Binding { target: Session.feed; property: "isWatched"; value: screen.visible }
+    onVisibleChanged: if (visible) forceActiveFocus()
+    Keys.onSpacePressed: monitor.isPaused = !monitor.isPaused
+
+    ColumnLayout {
+        anchors.fill: parent
+        anchors.margins: 20
+        anchors.topMargin: 16
+        spacing: 16
+        RowLayout {
+            Layout.fillWidth: true
+            spacing: 6
+            ScreenTitle { text: qsTr("Monitor"); Layout.fillWidth: true }
+            Words {
+                text: screen.monitor.isPaused ? qsTr("Paused") : qsTr("Live · 10 Hz")
+                color: screen.monitor.isPaused ? Theme.warning : Theme.accent
+            }
+            Words {
+                text: screen.monitor.isPaused ? qsTr("Space to go on") : qsTr("Space to pause")
+                color: Theme.ink2
+                TapHandler { onTapped: screen.monitor.isPaused = !screen.monitor.isPaused }
+            }
+        }
+        RowLayout {
+            Layout.fillWidth: true
+            spacing: 12
+            readonly property bool isKnown: screen.monitor.modelName !== ""
+            id: figures
+            component Tile: Figure { Layout.fillWidth: true; Layout.preferredWidth: 100; isKnown: figures.isKnown }
+            Tile { label: qsTr("Decode"); value: screen.monitor.decode; unit: qsTr("tok/s") }
+            Tile { label: qsTr("Prefill"); value: screen.monitor.prefill; unit: qsTr("tok/s") }
+            Tile { label: qsTr("TTFT p95"); value: screen.monitor.ttft; unit: qsTr("ms") }
+            Tile { label: qsTr("ITL p95"); value: screen.monitor.interToken; unit: qsTr("ms") }
+            Tile { label: qsTr("Running"); value: screen.monitor.running; unit: qsTr("+%1 waiting").arg(screen.monitor.waiting) }
+            Tile { label: qsTr("Prefix hits"); value: screen.monitor.prefixHits; unit: "%" }
+        }
+        KvMapCard {
+            Layout.fillWidth: true
+            Layout.fillHeight: true
+            Layout.minimumHeight: 140
+        }
+        Card {
+            Layout.fillWidth: true
+            Layout.preferredHeight: Math.max(150, Math.min(220, screen.height * 0.25))
+            ColumnLayout {
+                anchors.fill: parent
+                anchors.margins: 15
+                spacing: 8
+                RowLayout {
+                    Layout.fillWidth: true
+                    spacing: 4
+                    Segments {
+                        label: qsTr("What is shown")
+                        current: screen.tab
+                        options: [
+                            { key: "throughput", text: qsTr("Throughput") },
+                            { key: "requests", text: qsTr("Requests") + (screen.monitor.requests.count > 0 ? " · " + screen.monitor.requests.count : "") }
+                        ]
+                        onChosen: (key) => screen.tab = key
+                    }
+                    Item { Layout.fillWidth: true }
+                    Words { visible: screen.tab === "throughput"; text: chart.legend(true); color: Theme.accent; Layout.fillWidth: true; Layout.maximumWidth: Math.ceil(implicitWidth) + 1 }
+                    Words { visible: screen.tab === "throughput"; text: chart.legend(false); color: Theme.copper; Layout.leftMargin: 8; Layout.fillWidth: true; Layout.maximumWidth: Math.ceil(implicitWidth) + 1 }
+                }
+                ThroughputChart {
+                    id: chart
+                    visible: screen.tab === "throughput"
+                    Layout.fillWidth: true
+                    Layout.fillHeight: true
+                }
+                RequestList {
+                    visible: screen.tab === "requests"
+                    Layout.fillWidth: true
+                    Layout.fillHeight: true
+                }
+            }
+        }
+    }
+}
