@@ -49,7 +49,7 @@ std::optional<Value> macroAttribute(Heap& heap, const Macro& macro, std::string_
         for (const auto& parameter : macro.node.parameters) {
             names.push_back(heap.text(parameter.second));
         }
-        return heap.list(std::move(names));
+        return heap.tuple(std::move(names));
     }
     if (name == "catch_kwargs") {
         return Value(macro.node.usesKwargs);

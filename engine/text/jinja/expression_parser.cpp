@@ -262,8 +262,10 @@ std::pair<Symbol, std::string> ExpressionParser::parseNameTarget() {
 ExprPtr ExpressionParser::parseConditional() {
     const Nesting nesting(m_nesting, m_tokens.current().line);
     int line = m_tokens.current().line;
+    const std::optional<Failure> unknownBefore = unknown;
     ExprPtr result = parseOr();
     while (m_tokens.skipName("if")) {
+        unknown = unknownBefore;
         auto conditional = std::make_unique<ConditionalExpr>(line);
         const bool wasGuarded = std::exchange(isGuarded, true);
         conditional->whenTrue = std::move(result);
@@ -695,9 +697,9 @@ ExprPtr ExpressionParser::parseFilter(ExprPtr input) {
     adopt(*filter, filter->input);
     filter->name = parseDottedName();
     filter->filter = findFilter(filter->name);
-    if (filter->filter == nullptr && !isGuarded) {
-        throw Failure("TemplateAssertionError", "No filter named '" + filter->name + "'.",
-                      filter->line);
+    if (filter->filter == nullptr && !isGuarded && !unknown) {
+        unknown.emplace("TemplateAssertionError", "No filter named '" + filter->name + "'.",
+                        filter->line);
     }
     if (m_tokens.isOperator("(")) {
         filter->arguments = parseArguments(*filter);
@@ -713,8 +715,8 @@ ExprPtr ExpressionParser::parseTest(ExprPtr node) {
     adopt(*test, test->input);
     test->name = parseDottedName();
     test->test = findTest(test->name);
-    if (test->test == nullptr && !isGuarded) {
-        throw Failure("TemplateAssertionError", "No test named '" + test->name + "'.", line);
+    if (test->test == nullptr && !isGuarded && !unknown) {
+        unknown.emplace("TemplateAssertionError", "No test named '" + test->name + "'.", line);
     }
     const Token& token = m_tokens.current();
     const bool startsOperand =

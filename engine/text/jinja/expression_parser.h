@@ -2,11 +2,13 @@
 
 #include <initializer_list>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "engine/text/jinja/ast.h"
+#include "engine/text/jinja/failure.h"
 #include "engine/text/jinja/lexer.h"
 
 namespace quern::engine::jinja {
@@ -66,6 +68,8 @@ public:
     SpecialNames seen;
     /// Inside an `if`, an unknown filter or test is an error only when it is reached.
     bool isGuarded = false;
+    /// The first unknown filter or test outside of any `if`: an error of the whole template.
+    std::optional<Failure> unknown;
 
 private:
     class Nesting;

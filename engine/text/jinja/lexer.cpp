@@ -175,6 +175,9 @@ private:
     }
 
     void readComment() {
+        if (m_pos == m_source.size()) {
+            return;  // The reference lets a comment that begins at the very end be.
+        }
         for (std::size_t pos = m_pos; pos + 1 < m_source.size(); ++pos) {
             if (const auto behind = matchBlockEnd(pos, "#}")) {
                 advance(*behind - m_pos);

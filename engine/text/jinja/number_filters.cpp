@@ -17,7 +17,6 @@ namespace {
 
 Value absolute(Interpreter& /*interpreter*/, const Value& input, const Arguments& arguments) {
     const Parameters given("abs", arguments, {});
-    raiseIfUndefined(input);
     if (input.is(Kind::kFloat)) {
         return Value(std::fabs(input.number()));
     }
@@ -49,8 +48,9 @@ Value toInt(Interpreter& /*interpreter*/, const Value& input, const Arguments& a
     if (input.is(Kind::kBigInt)) {
         return input;
     }
-    if (input.isText()) {
-        if (const auto value = parseInteger(input.text(), static_cast<int>(given.integer(1, 10)))) {
+    const std::int64_t base = given.integer(1, 10);
+    if (input.isText() && (base == 0 || (base >= 2 && base <= 36))) {
+        if (const auto value = parseInteger(input.text(), static_cast<int>(base))) {
             return Value(*value);
         }
     }
@@ -92,20 +92,26 @@ std::int64_t roundInteger(std::int64_t value, std::int64_t digits) {
 
 Value roundFilter(Interpreter& interpreter, const Value& input, const Arguments& arguments) {
     const Parameters given("round", arguments, {"precision", "method"});
-    raiseIfUndefined(input);
-    const std::int64_t precision = given.integer(0, 0);
     const std::string_view method = given.text(1, "common");
     if (method != "common" && method != "ceil" && method != "floor") {
         raise("FilterArgumentError", "method must be common, ceil or floor");
     }
-    if (!isNumber(input)) {
-        raiseType("type " + typeName(input) + " doesn't define __round__ method");
-    }
     if (method == "common") {
-        if (input.is(Kind::kFloat)) {
-            return Value(roundTo(input.number(), precision));
+        if (!isNumber(input)) {
+            raiseType("type " + typeName(input) + " doesn't define __round__ method");
         }
-        return Value(precision >= 0 ? integerOf(input) : roundInteger(integerOf(input), precision));
+        const bool wantsInteger = given.has(0) && given[0].isNone();
+        const std::int64_t digits = wantsInteger ? 0 : given.integer(0, 0);
+        if (input.is(Kind::kFloat)) {
+            const double rounded = roundTo(input.number(), digits);
+            return wantsInteger ? Value(truncate(rounded)) : Value(rounded);
+        }
+        return Value(digits >= 0 ? integerOf(input) : roundInteger(integerOf(input), digits));
+    }
+    const std::int64_t precision = given.integer(0, 0);
+    raiseIfUndefined(input);
+    if (!isNumber(input)) {
+        raiseType("must be real number, not " + typeName(input));
     }
     const Value scale =
         calculate(interpreter, Operator::kPower, Value(std::int64_t{10}), Value(precision));

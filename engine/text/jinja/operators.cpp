@@ -248,6 +248,7 @@ std::optional<std::int64_t> sliceBound(const Value& bound) {
 
 struct Bounds {
     std::int64_t start;
+    std::int64_t stop;
     std::int64_t step;
     std::int64_t count;
 };
@@ -281,7 +282,7 @@ Bounds sliceBounds(std::int64_t length, const Value& startValue, const Value& st
         count =
             static_cast<std::int64_t>(static_cast<std::uint64_t>(start - stop - 1) / stride) + 1;
     }
-    return {start, step, count};
+    return {start, stop, step, count};
 }
 
 Value sliceText(Interpreter& interpreter, const Value& object, const Bounds& bounds) {
@@ -443,8 +444,8 @@ Value sliceOf(Interpreter& interpreter, const Value& object, const Value& start,
             // With one item or none the stride is never walked, and may not fit.
             const std::int64_t stride = bounds.count > 1 ? range.step * bounds.step : 1;
             const std::int64_t first = range.start + bounds.start * range.step;
-            return Value(
-                &interpreter.heap().make<Range>(first, first + bounds.count * stride, stride));
+            const std::int64_t end = range.start + bounds.stop * range.step;
+            return Value(&interpreter.heap().make<Range>(first, end, stride));
         }
         case Kind::kDict:
             raiseType("unhashable type: 'slice'");

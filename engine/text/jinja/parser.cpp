@@ -24,6 +24,9 @@ public:
         result.varargs = m_expr.intern("varargs");
         result.kwargs = m_expr.intern("kwargs");
         result.body = parseBody({});
+        if (m_expr.unknown) {
+            throw Failure(*m_expr.unknown);
+        }
         result.names = m_expr.takeNames();
         return result;
     }

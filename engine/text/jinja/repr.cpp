@@ -233,7 +233,7 @@ Cursor iterateText(Heap& heap, const Value& text) {
         }
         const std::size_t start = pos;
         (void)nextCodePoint(all, pos);
-        out = heap.text(std::string(all.substr(start, pos - start)), text.isMarkup());
+        out = heap.text(std::string(all.substr(start, pos - start)));
         return true;
     };
 }

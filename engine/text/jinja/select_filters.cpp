@@ -17,13 +17,23 @@ std::string nameOf(const Value& value) {
     return std::string(value.text());
 }
 
+/// The items of `input`, looked for when the first is asked for; none of what is false.
+Cursor lazyItems(Interpreter& interpreter, const Value& input) {
+    return [&interpreter, input, cursor = Cursor()](Value& out) mutable {
+        if (!cursor) {
+            cursor = isTrue(input) ? iterate(interpreter.heap(), input)
+                                   : Cursor([](Value&) { return false; });
+        }
+        return cursor(out);
+    };
+}
+
 Value lazily(Interpreter& interpreter, Cursor cursor) {
     return Value(&interpreter.heap().make<Iterator>(std::move(cursor), "generator"));
 }
 
 Value map(Interpreter& interpreter, const Value& input, const Arguments& arguments) {
-    // Like a generator's, errors of the input come when it is walked; those of the call come now.
-    Cursor source = iterate(interpreter.heap(), input);
+    Cursor source = lazyItems(interpreter, input);
     if (arguments.positional.empty()) {
         Value attribute;
         Value fallback;
@@ -62,9 +72,6 @@ Value map(Interpreter& interpreter, const Value& input, const Arguments& argumen
 
 template <bool keepsMatches, bool looksAtAttribute>
 Value select(Interpreter& interpreter, const Value& input, const Arguments& arguments) {
-    if (!isTrue(input)) {
-        return lazily(interpreter, [](Value&) { return false; });
-    }
     constexpr std::size_t kOffset = looksAtAttribute ? 1 : 0;
     Value attribute;
     if (looksAtAttribute) {
@@ -82,7 +89,7 @@ Value select(Interpreter& interpreter, const Value& input, const Arguments& argu
                               rest.positional.begin() + static_cast<std::ptrdiff_t>(kOffset) + 1);
     }
     return lazily(interpreter, [&interpreter, attribute, test, rest = std::move(rest),
-                                from = iterate(interpreter.heap(), input)](Value& out) {
+                                from = lazyItems(interpreter, input)](Value& out) {
         while (from(out)) {
             interpreter.step();
             const Value looked = attributePath(interpreter, out, attribute);

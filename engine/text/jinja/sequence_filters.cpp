@@ -47,7 +47,6 @@ Value last(Interpreter& interpreter, const Value& input, const Arguments& argume
     if (!hasLength(input)) {
         raiseType("'" + typeName(input) + "' object is not reversible");
     }
-    raiseIfUndefined(input);
     if (lengthOf(input) == 0) {
         return interpreter.heap().undefined("No last item, sequence was empty.");
     }
@@ -113,7 +112,6 @@ Value reverse(Interpreter& interpreter, const Value& input, const Arguments& arg
     if (!isIterable(input)) {
         raise("FilterArgumentError", "argument must be iterable");
     }
-    raiseIfUndefined(input);
     std::vector<Value> reversed = interpreter.itemsOf(input);
     std::reverse(reversed.begin(), reversed.end());
     if (input.is(Kind::kIterator)) {

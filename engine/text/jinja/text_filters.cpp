@@ -105,6 +105,9 @@ Value formatFilter(Interpreter& interpreter, const Value& input, const Arguments
 Value indent(Interpreter& interpreter, const Value& input, const Arguments& arguments) {
     const Parameters given("indent", arguments, {"width", "first", "blank"});
     raiseIfUndefined(input);
+    if (input.is(Kind::kList)) {
+        raise("AttributeError", "'list' object has no attribute 'splitlines'");
+    }
     if (!input.isText()) {
         raiseType("unsupported operand type(s) for +=: '" + typeName(input) + "' and 'str'");
     }
