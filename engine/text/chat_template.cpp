@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "engine/text.h"
+#include "engine/text/chat_template_traits.h"
 #include "engine/text/jinja/failure.h"
 #include "engine/text/jinja/interpreter.h"
 #include "engine/text/jinja/json.h"
@@ -44,17 +45,42 @@ jinja::Value parseInput(jinja::Heap& heap, const char* name, const std::string& 
     return value;
 }
 
+// A probe is tiny; a template that does not end with it is refused soon.
+constexpr jinja::Limits kProbeLimits = {.steps = 1'000'000,
+                                        .outputBytes = std::size_t{4} << 20U,
+                                        .memoryBytes = std::size_t{32} << 20U};
+
+/// For real chats it asks the template first what it takes, once, when it is made: content as text
+/// or as parts (for each role), a system and a developer role, arguments of tool calls as object
+/// or as text, null content beside tool calls, the form of tool call ids, the key of reasoning.
+/// See TemplateTraits.
 class JinjaChatTemplate : public ChatTemplate {
 public:
     JinjaChatTemplate(std::string source, jinja::Template code)
-        : m_source(std::move(source)), m_code(std::move(code)) {}
+        : m_source(std::move(source)), m_code(std::move(code)) {
+        const Probe probe = [this](const TemplateInput& input) {
+            auto text = renderWithin(input, kProbeLimits);
+            return text ? std::optional(std::move(*text)) : std::nullopt;
+        };
+        m_traits = probeTemplate(probe, m_source);
+    }
 
     [[nodiscard]] Result<std::string> render(const TemplateInput& input) const override {
         return renderWithin(input, jinja::Limits());
     }
 
     [[nodiscard]] Result<std::string> renderChat(const TemplateInput& input) const override {
-        return render(input);
+        auto messages = nlohmann::ordered_json::parse(input.messages, nullptr, false);
+        if (messages.is_discarded()) {
+            return render(input);  // which says what is wrong with it
+        }
+        auto adapted = adaptMessages(std::move(messages), m_traits);
+        if (!adapted) {
+            return forward(adapted);
+        }
+        TemplateInput given = input;
+        given.messages = adapted->dump();
+        return render(given);
     }
 
     [[nodiscard]] const std::string& source() const override { return m_source; }
@@ -97,6 +123,7 @@ private:
 
     std::string m_source;
     jinja::Template m_code;
+    TemplateTraits m_traits;
 };
 
 }  // namespace

@@ -74,6 +74,8 @@ private:
         }
         raiseIfSpecOnUndefined(value, spec);
         out += formatValue(value, spec);
+        m_interpreter.stepBytes(out.size() / 16);
+        m_interpreter.checkSize(out.size());
         return end + 1;
     }
 

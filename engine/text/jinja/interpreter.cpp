@@ -96,6 +96,13 @@ void Interpreter::step(std::uint64_t count) {
     }
 }
 
+void Interpreter::checkSize(std::size_t bytes) const {
+    if (bytes > m_limits.outputBytes) {
+        raise("MemoryError",
+              "a text is longer than " + std::to_string(m_limits.outputBytes >> 20U) + " MiB");
+    }
+}
+
 std::vector<Value> Interpreter::itemsOf(const Value& value) {
     std::vector<Value> items;
     Cursor next = iterate(m_heap, value);

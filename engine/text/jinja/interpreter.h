@@ -18,9 +18,9 @@ struct Loop;
 /// What one rendering may use. Steps are statements, expressions, and items or 64 bytes of text
 /// handled by filters.
 struct Limits {
-    std::uint64_t steps = 50'000'000;
-    std::size_t outputBytes = std::size_t{64} << 20U;
-    std::size_t memoryBytes = std::size_t{512} << 20U;
+    std::uint64_t steps = 20'000'000;
+    std::size_t outputBytes = std::size_t{32} << 20U;
+    std::size_t memoryBytes = std::size_t{256} << 20U;
     int depth = 3000;  // of nested evaluations: about 2 MiB of stack
 };
 
@@ -54,6 +54,8 @@ public:
     /// Counts work. Throws beyond the limit.
     void step(std::uint64_t count = 1);
     void stepBytes(std::size_t bytes) { step(bytes / 64 + 1); }
+    /// Throws when a text that is being put together is longer than any output may be.
+    void checkSize(std::size_t bytes) const;
     /// `object.name` and `object[key]` as the language resolves them: missing ones are undefined.
     [[nodiscard]] Value attribute(const Value& object, std::string_view name);
     [[nodiscard]] Value item(const Value& object, const Value& key);

@@ -17,7 +17,7 @@ namespace quern::engine::jinja {
 namespace {
 
 constexpr std::size_t kMaxNesting = 200;
-constexpr std::size_t kMaxBytes = std::size_t{64} << 20U;
+constexpr std::size_t kMaxBytes = std::size_t{32} << 20U;
 
 /// Builds values from the events of the JSON parser, without a document in between.
 class Builder : public nlohmann::json_sax<nlohmann::json> {
@@ -111,7 +111,7 @@ public:
                   "maximum recursion depth exceeded while encoding a JSON object");
         }
         if (m_out.size() > kMaxBytes) {
-            raise("MemoryError", "a value's JSON is longer than 64 MiB");
+            raise("MemoryError", "a value's JSON is longer than 32 MiB");
         }
         switch (value.kind()) {
             case Kind::kNone:

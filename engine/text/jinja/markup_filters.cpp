@@ -123,6 +123,7 @@ Value urlEncode(Interpreter& interpreter, const Value& input, const Arguments& a
         out += out.empty() ? "" : "&";
         out += quoteUrl(toText(key), true) + "=" + quoteUrl(toText(value), true);
         interpreter.stepBytes(out.size() / 16);
+        interpreter.checkSize(out.size());
     };
     if (input.is(Kind::kDict)) {
         for (const auto& [key, value] : input.as<Dict>().entries()) {
@@ -163,6 +164,7 @@ Value xmlAttributes(Interpreter& interpreter, const Value& input, const Argument
         out += out.empty() ? "" : " ";
         out += escapeHtml(key.text()) + "=\"" + shown + "\"";
         interpreter.stepBytes(shown.size());
+        interpreter.checkSize(out.size());
     }
     if (!out.empty() && given.isTrue(0, true)) {
         out.insert(0, " ");

@@ -212,8 +212,8 @@ Value repeat(Interpreter& interpreter, const Value& what, std::int64_t times) {
     const auto size = static_cast<std::size_t>(what.isText() ? what.text().size()
                                                              : what.as<Sequence>().items.size());
     std::size_t total = 0;
-    if (__builtin_mul_overflow(size, count, &total) || total > (std::size_t{1} << 30U)) {
-        raise("MemoryError", "a repeated value is longer than 2^30");
+    if (__builtin_mul_overflow(size, count, &total) || total > (std::size_t{1} << 28U)) {
+        raise("MemoryError", "a repeated value is longer than 2^28");
     }
     if (what.isText()) {
         interpreter.stepBytes(total);

@@ -30,6 +30,8 @@ public:
             m_at = percent + 1;
             conversion();
             m_interpreter.step();
+            m_interpreter.stepBytes(m_out.size() / 16);
+            m_interpreter.checkSize(m_out.size());
         }
         // A list counts as a mapping here, as it does to Python: it has __getitem__.
         const bool isMapping = m_arguments.is(Kind::kDict) || m_arguments.is(Kind::kList);

@@ -15,7 +15,7 @@ namespace {
 
 constexpr int kMaxNesting = 200;
 // A value may hold itself many times over: what is printed is bounded, not only how deep.
-constexpr std::size_t kMaxBytes = std::size_t{64} << 20U;
+constexpr std::size_t kMaxBytes = std::size_t{32} << 20U;
 
 void appendEscaped(std::string& out, char32_t c) {
     std::array<char, 16> buffer{};
@@ -60,7 +60,7 @@ public:
             raise("RecursionError", "maximum recursion depth exceeded while getting the repr");
         }
         if (m_out.size() > kMaxBytes) {
-            raise("MemoryError", "a printed value is longer than 64 MiB");
+            raise("MemoryError", "a printed value is longer than 32 MiB");
         }
         switch (value.kind()) {
             case Kind::kUndefined:

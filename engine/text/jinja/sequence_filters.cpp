@@ -98,6 +98,7 @@ Value join(Interpreter& interpreter, const Value& input, const Arguments& argume
         interpreter.stepBytes(text.size() + separator.size());
         out += isFirst ? "" : separator;
         out += text;
+        interpreter.checkSize(out.size());
         isFirst = false;
     }
     return interpreter.text(std::move(out));

@@ -127,6 +127,7 @@ Value indent(Interpreter& interpreter, const Value& input, const Arguments& argu
     bool isFirst = true;
     for (const std::string_view line : splitLines(all, false)) {
         interpreter.stepBytes(line.size() + margin.size());
+        interpreter.checkSize(out.size());
         if (!isFirst) {
             out += '\n';
             out += indentsBlank || !line.empty() ? margin : "";

@@ -151,6 +151,7 @@ Value joinMethod(Interpreter& interpreter, const Value& self, const Arguments& a
         out += self.isMarkup() && !item.isMarkup() ? escapeHtml(item.text())
                                                    : std::string(item.text());
         interpreter.stepBytes(item.text().size() + self.text().size());
+        interpreter.checkSize(out.size());
         ++index;
     }
     return same(interpreter, self, std::move(out));
@@ -196,6 +197,7 @@ Value justifyMethod(Interpreter& interpreter, const Value& self, const Arguments
     }
     const std::int64_t width = given.integer(0, 0);
     const std::int64_t missing = std::max<std::int64_t>(width - lengthOf(self), 0);
+    interpreter.checkSize(static_cast<std::size_t>(missing));
     interpreter.step(static_cast<std::uint64_t>(missing) / 16);
     std::int64_t left = 0;
     if (side == Side::kRight) {
@@ -217,6 +219,7 @@ Value justifyMethod(Interpreter& interpreter, const Value& self, const Arguments
 Value zfillMethod(Interpreter& interpreter, const Value& self, const Arguments& arguments) {
     const Parameters given("zfill", arguments, {"width"}, 1);
     const std::int64_t missing = std::max<std::int64_t>(given.integer(0, 0) - lengthOf(self), 0);
+    interpreter.checkSize(static_cast<std::size_t>(missing));
     interpreter.step(static_cast<std::uint64_t>(missing) / 16);
     const std::string_view text = self.text();
     const std::size_t sign = !text.empty() && (text[0] == '+' || text[0] == '-') ? 1 : 0;
@@ -238,6 +241,7 @@ Value expandTabsMethod(Interpreter& interpreter, const Value& self, const Argume
         if (c == U'\t') {
             const std::int64_t spaces = size == 0 ? 0 : size - column % size;
             interpreter.step(static_cast<std::uint64_t>(spaces) / 16);
+            interpreter.checkSize(out.size());
             out.append(static_cast<std::size_t>(spaces), ' ');
             column += spaces;
         } else {
@@ -386,6 +390,7 @@ std::string replaceText(Interpreter& interpreter, std::string_view text, std::st
         while (isOpen()) {
             interpreter.stepBytes(with.size());
             out += with;
+            interpreter.checkSize(out.size());
             ++done;
             if (at == text.size()) {
                 return out;
@@ -404,6 +409,7 @@ std::string replaceText(Interpreter& interpreter, std::string_view text, std::st
         interpreter.stepBytes(with.size());
         out += text.substr(at, found - at);
         out += with;
+        interpreter.checkSize(out.size());
         at = found + old.size();
         ++done;
     }

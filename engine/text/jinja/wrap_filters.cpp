@@ -159,6 +159,7 @@ Value wordWrap(Interpreter& interpreter, const Value& input, const Arguments& ar
         for (const auto& line : wrap(toCodePoints(paragraph), static_cast<std::size_t>(width),
                                      given.isTrue(1, true), given.isTrue(3, true))) {
             interpreter.stepBytes(end.size());
+            interpreter.checkSize(out.size());
             out += isFirstLine ? "" : end;
             out += toUtf8(line);
             isFirstLine = false;
