@@ -4,7 +4,6 @@
 #include <bit>
 #include <cstring>
 #include <string>
-#include <vector>
 
 #include "kernels/cpu/gemm_tiers.h"
 #include "kernels/cpu/panel_codes.h"
@@ -114,23 +113,21 @@ private:
     bool m_takesQ8;
 };
 
-/// The file's rows, 8 at a time; past the last output there are rows of zeros.
+/// The file's rows, 8 at a time.
 class RowsOfPanel {
 public:
     RowsOfPanel(const TensorView& weight, std::int64_t rowBytes)
-        : m_weight(weight), m_rowBytes(rowBytes), m_zeros(static_cast<std::size_t>(rowBytes)) {}
+        : m_weight(weight), m_rowBytes(rowBytes) {}
 
-    /// Byte `at` of the row of output `lane` of panel `panel`.
-    [[nodiscard]] const std::byte* at(std::int64_t panel, std::size_t lane, std::int64_t at) const {
-        const std::int64_t row = panel * kPanelOutputs + static_cast<std::int64_t>(lane);
-        return row < m_weight.shape.rows() ? m_weight.data + row * m_rowBytes + at
-                                           : m_zeros.data() + at;
+    /// The row of output `lane` of a panel; null past the last output.
+    [[nodiscard]] const std::byte* row(std::int64_t panel, std::size_t lane) const {
+        const std::int64_t index = panel * kPanelOutputs + static_cast<std::int64_t>(lane);
+        return index < m_weight.shape.rows() ? m_weight.data + index * m_rowBytes : nullptr;
     }
 
 private:
     const TensorView& m_weight;
     std::int64_t m_rowBytes;
-    std::vector<std::byte> m_zeros;
 };
 
 void packBlockPanel(const TensorView& weight, const RowsOfPanel& rows, const PanelMatrix& matrix,
@@ -141,9 +138,12 @@ void packBlockPanel(const TensorView& weight, const RowsOfPanel& rows, const Pan
     const std::int64_t parts = t.blockElements / 32;
     std::array<std::array<IntBlock, 8>, 8> decoded;  // [lane][part]
     std::array<const std::byte*, 8> from;
+    static constexpr std::array<std::byte, 256>
+        kZeros{};  // a block of any format, past the last output
     for (std::int64_t fileBlock = 0; fileBlock * parts < matrix.blocks(); ++fileBlock) {
         for (std::size_t lane = 0; lane < 8; ++lane) {
-            from[lane] = rows.at(panel, lane, fileBlock * t.blockBytes);
+            const std::byte* row = rows.row(panel, lane);
+            from[lane] = row == nullptr ? kZeros.data() : row + fileBlock * t.blockBytes;
             decoder(from[lane], decoded[lane].data());
         }
         for (std::int64_t part = 0; part < parts; ++part) {
@@ -169,7 +169,10 @@ void packPlainPanel(const TensorView& weight, const RowsOfPanel& rows, const Pan
                     std::int64_t panel, std::byte* to, Convert convert) {
     const std::int64_t elementBytes = traits(weight.type).blockBytes;
     for (std::size_t lane = 0; lane < 8; ++lane) {
-        const std::byte* from = rows.at(panel, lane, 0);
+        const std::byte* from = rows.row(panel, lane);
+        if (from == nullptr) {
+            return;  // padding: the memory is zeroed
+        }
         for (std::int64_t k = 0; k < matrix.inputs; ++k) {
             const Stored value = convert(from + k * elementBytes);
             std::memcpy(to + (static_cast<std::size_t>(k * kPanelOutputs) + lane) * sizeof value,

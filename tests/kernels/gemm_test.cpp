@@ -232,6 +232,19 @@ TEST_P(Gemm, PackRefusesWrongShapes) {
     }
 }
 
+TEST_P(Gemm, PackSaysWhatDoesNotFit) {
+    const auto bytes = randomWeight(type(), 1, widths(type()).back(), m_random);
+    const TensorView view{
+        .type = type(),
+        .shape = {.dims = {std::int64_t{1} << 44, widths(type()).back(), 1, 1}, .rank = 2},
+        .data = bytes.data()};
+    for (const ActivationType activations : {ActivationType::kQ8, ActivationType::kF32}) {
+        const auto packed = m_kernels->pack(view, activations, m_memory);
+        ASSERT_FALSE(packed.has_value());
+        EXPECT_EQ(packed.error().code, ErrorCode::kOutOfMemory) << packed.error().message;
+    }
+}
+
 std::string paramName(const testing::TestParamInfo<Param>& info) {
     return std::get<0>(info.param).name + "_" + std::string(traits(std::get<1>(info.param)).name);
 }
