@@ -1,0 +1,19 @@
+#pragma once
+
+#include <string>
+
+#include "app/cli/interrupt.h"
+#include "app/library/model_library.h"
+
+namespace quern::cli {
+
+/// `quern models list | info | pull | rm | link`. With `asJson`, one JSON value on standard output.
+[[nodiscard]] int runModelsList(const app::ModelLibrary& library, bool looksElsewhere, bool asJson);
+[[nodiscard]] int runModelsInfo(const app::ModelLibrary& library, const std::string& model,
+                                bool listsTensors, bool asJson);
+[[nodiscard]] int runModelsPull(app::ModelLibrary& library, const std::string& source,
+                                InterruptWatcher& interrupts);
+[[nodiscard]] int runModelsRemove(app::ModelLibrary& library, const std::string& model);
+[[nodiscard]] int runModelsLink(app::ModelLibrary& library, const std::string& path);
+
+}  // namespace quern::cli

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <string>
+
+#include "app/cli/interrupt.h"
+#include "app/cli/model_flags.h"
+#include "app/library/model_library.h"
+
+namespace quern::cli {
+
+struct RunOptions {
+    std::string model;
+    std::string prompt;  // "-" or empty: from standard input
+    std::string system;
+    bool isRaw = false;  // the prompt as it is, without a chat template
+    bool asJson = false;
+    std::int32_t logprobs = -1;
+    ModelFlags modelFlags;
+    SamplingFlags sampling;
+};
+
+/// `quern run`: one reply to standard output; notes and figures go to standard error.
+[[nodiscard]] int runRun(const RunOptions& options, const app::ModelLibrary& library,
+                         InterruptWatcher& interrupts);
+
+}  // namespace quern::cli

