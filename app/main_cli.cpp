@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <exception>
 #include <functional>
+#include <iostream>
 
 #include "app/cli/bench_command.h"
 #include "app/cli/chat_command.h"
@@ -11,6 +12,7 @@
 #include "app/cli/models_command.h"
 #include "app/cli/render_command.h"
 #include "app/cli/run_command.h"
+#include "app/cli/serve_command.h"
 #include "app/cli/tokenize_command.h"
 #include "app/cli/verify_command.h"
 
@@ -30,6 +32,7 @@ public:
         m_app.fallthrough();
         addRun();
         addChat();
+        addServe();
         addModels();
         addBench();
         addTokenize();
@@ -95,6 +98,21 @@ private:
         command->add_flag("--resume", m_chat.resumesLast, "goes on with the newest conversation");
         m_chat.sampling.addTo(*command);
         m_chat.modelFlags.addTo(*command);
+    }
+
+    void addServe() {
+        auto* command =
+            add(m_app, "serve", "an OpenAI-compatible endpoint on this machine", [this] {
+                return withLibrary([this](const auto&, auto& library) {
+                    return runServe(m_serve, library, m_interrupts);
+                });
+            });
+        command->add_option("models", m_serve.models, "paths, names, or starter")->required();
+        command->add_option("--host", m_serve.host, "address to listen on (default 127.0.0.1)");
+        command->add_option("--port", m_serve.port, "port (default 11535; 0: a free one)");
+        command->add_option("--api-key", m_serve.apiKey, "the key that clients must send")
+            ->envname("QUERN_API_KEY");
+        m_serve.modelFlags.addTo(*command);
     }
 
     void addModels() {
@@ -264,6 +282,7 @@ private:
     std::string m_verifyKvType;
     RunOptions m_run;
     ChatOptions m_chat;
+    ServeOptions m_serve;
     BenchOptions m_bench;
     TokenizeOptions m_tokenize;
     RenderOptions m_render;

@@ -34,6 +34,15 @@ std::int64_t sizeOf(const fs::path& path) {
     return error ? 0 : static_cast<std::int64_t>(size);
 }
 
+// The string of that name; empty when there is none or it is something else.
+std::string textOf(const nlohmann::json& object, const char* name) {
+    if (!object.is_object()) {
+        return {};
+    }
+    const auto found = object.find(name);
+    return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
+}
+
 void addGgufFiles(const Place& place, const fs::path& folder, std::vector<LibraryModel>& found) {
     std::error_code error;
     fs::recursive_directory_iterator it(folder, fs::directory_options::skip_permission_denied,
@@ -69,11 +78,10 @@ void addOllamaModels(const fs::path& root, std::vector<LibraryModel>& found) {
             continue;
         }
         for (const auto& layer : manifest["layers"]) {
-            if (!layer.is_object() ||
-                layer.value("mediaType", "") != "application/vnd.ollama.image.model") {
+            if (textOf(layer, "mediaType") != "application/vnd.ollama.image.model") {
                 continue;
             }
-            std::string digest = layer.value("digest", "");
+            std::string digest = textOf(layer, "digest");
             std::replace(digest.begin(), digest.end(), ':', '-');
             const fs::path blob = root / "blobs" / fs::path(digest).filename();
             if (fs::is_regular_file(blob, error)) {

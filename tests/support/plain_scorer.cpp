@@ -110,9 +110,8 @@ Result<std::unique_ptr<engine::Scorer>> makePlainScorer(const std::filesystem::p
     for (const std::string& name : source->tensors->names()) {
         isQuantized = isQuantized || kernels::traits(source->tensors->find(name)->type).isQuantized;
     }
-    const std::int64_t chunk = options.chunk > 0
-                                   ? options.chunk
-                                   : static_cast<std::int64_t>(PlainScorer::kMostTokens);
+    const std::int64_t chunk =
+        options.chunk > 0 ? options.chunk : static_cast<std::int64_t>(PlainScorer::kMostTokens);
     const std::int64_t most = chunk * std::max(options.batch, 1);
     auto runner = engine::Runner::create(
         **backend, *source,

@@ -1,0 +1,77 @@
+#include "app/cli/serve_command.h"
+
+#include <cstdio>
+#include <semaphore>
+
+#include "app/cli/exit_codes.h"
+
+namespace quern::cli {
+
+namespace {
+
+constexpr auto kGrace = std::chrono::seconds(30);
+
+// A model is served under the name it was asked for; a path under its file's stem.
+Result<std::shared_ptr<const engine::LoadedModel>> loadNamed(engine::Engine& engine,
+                                                             const app::ModelLibrary& library,
+                                                             const std::string& name,
+                                                             const ModelFlags& flags) {
+    auto path = library.resolve(name);
+    if (!path) {
+        return forward(path);
+    }
+    auto options = flags.loadOptions(*path);
+    if (!options) {
+        return forward(options);
+    }
+    if (name.find('/') == std::string::npos && !name.ends_with(".gguf")) {
+        options->name = name;
+    }
+    return engine.load(*options, [](const engine::LoadProgress&) { return true; });
+}
+
+}  // namespace
+
+int runServe(const ServeOptions& options, const app::ModelLibrary& library,
+             InterruptWatcher& interrupts) {
+    auto engine = engine::makeEngine(options.modelFlags.engineOptions());
+    if (!engine) {
+        return reportError(engine.error());
+    }
+    app::ServerOptions serverOptions;
+    serverOptions.host = options.host;
+    serverOptions.port = options.port;
+    if (!options.apiKey.empty()) {
+        serverOptions.apiKeys.push_back(options.apiKey);
+    }
+    // The port first: that it is taken should not cost a model's loading time.
+    auto server = app::Server::start(**engine, serverOptions);
+    if (!server) {
+        return reportError(server.error());
+    }
+    for (const std::string& name : options.models) {
+        auto model = loadNamed(**engine, library, name, options.modelFlags);
+        if (!model) {
+            return reportError(model.error());
+        }
+        std::fprintf(stderr, "quern: serving %s\n", (*model)->name.c_str());
+        for (const std::string& note : (*model)->notes) {
+            std::fprintf(stderr, "quern:   %s\n", note.c_str());
+        }
+    }
+    std::fprintf(stderr, "quern: ready on %s/v1\n", (*server)->url().c_str());
+
+    std::binary_semaphore ending{0};
+    interrupts.setHandler([&] {
+        interrupts.setHandler({});  // a second one ends the program at once
+        ending.release();
+    });
+    ending.acquire();
+    std::fprintf(stderr, "quern: ending; running requests have %lld s\n",
+                 static_cast<long long>(kGrace.count()));
+    (*server)->stop(kGrace);
+    (*engine)->shutdown(std::chrono::milliseconds(0));
+    return kExitOk;
+}
+
+}  // namespace quern::cli

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "app/cli/interrupt.h"
+#include "app/cli/model_flags.h"
+#include "app/library/model_library.h"
+#include "app/server/server.h"
+
+namespace quern::cli {
+
+struct ServeOptions {
+    std::vector<std::string> models;
+    std::string host = "127.0.0.1";
+    std::uint16_t port = app::kDefaultPort;
+    std::string apiKey;
+    ModelFlags modelFlags;
+};
+
+/// `quern serve`: loads the models, answers until Ctrl+C or SIGTERM, then lets running requests end
+/// for a bounded time. Exit 0 after such an end.
+[[nodiscard]] int runServe(const ServeOptions& options, const app::ModelLibrary& library,
+                           InterruptWatcher& interrupts);
+
+}  // namespace quern::cli

@@ -1,0 +1,61 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "app/server/http/exchange.h"
+#include "kernels/result.h"
+
+namespace quern::app {
+
+struct HttpLimits {
+    std::size_t headerBytes = 32 * 1024;
+    std::size_t bodyBytes = 8 * 1024 * 1024;
+    std::size_t connections = 1024;
+    std::size_t unreadBytes = 256 * 1024;      // more than this makes a client slow …
+    std::chrono::milliseconds stalled{30000};  // … and this long of it ends the exchange
+    std::chrono::milliseconds headerTimeout{10000};
+    std::chrono::milliseconds idleTimeout{60000};
+    std::chrono::milliseconds pingEvery{15000};  // a comment in silent event streams
+};
+
+struct HttpFigures {
+    std::size_t connections = 0;
+    std::size_t exchanges = 0;  // being answered now
+};
+
+/// HTTP/1.1 on one TCP port: parsing, limits, keep-alive, streams; what is said is the handler's
+/// business. One I/O thread of its own, on which the handler is called.
+class HttpServer {
+public:
+    /// `host` is an address or a name; port 0 takes a free one. `makeError` builds the body of
+    /// errors that never reach the handler (too large, malformed). kConflict names who has the
+    /// port.
+    [[nodiscard]] static Result<std::unique_ptr<HttpServer>> start(
+        const std::string& host, std::uint16_t port, const HttpLimits& limits,
+        ExchangeHandler handler,
+        std::function<std::string(int status, const std::string& message)> makeError);
+    ~HttpServer();
+    HttpServer(const HttpServer&) = delete;
+    HttpServer& operator=(const HttpServer&) = delete;
+
+    [[nodiscard]] std::uint16_t port() const;
+    [[nodiscard]] HttpFigures figures() const;
+    /// No new connections, and no second request on those there are. Any thread.
+    void stopAccepting();
+    /// Waits until no exchange is left, at most `grace`. True when none is.
+    [[nodiscard]] bool waitUntilIdle(std::chrono::milliseconds grace);
+    /// Runs work on the I/O thread. Any thread.
+    void post(std::function<void()> work);
+
+private:
+    class Core;
+    class Session;
+    explicit HttpServer(std::shared_ptr<Core> core);
+    std::shared_ptr<Core> m_core;
+};
+
+}  // namespace quern::app

@@ -1,0 +1,314 @@
+#include "app/server/openai/generation_request.h"
+
+#include <limits>
+
+#include "app/server/openai/chat_messages.h"
+#include "app/server/openai/fields.h"
+
+namespace quern::app {
+
+namespace {
+
+constexpr std::int64_t kMostTokens = std::numeric_limits<std::int32_t>::max();
+constexpr std::int32_t kMostChoices = 128;
+constexpr std::size_t kMostPrompts = 256;
+constexpr std::size_t kMostStops = 16;
+constexpr std::int32_t kCompletionTokens = 16;  // OpenAI's default for completions
+
+void readSampling(Fields& fields, engine::SamplingParams& sampling) {
+    const auto set = [](float& target, std::optional<double> value) {
+        if (value) {
+            target = static_cast<float>(*value);
+        }
+    };
+    set(sampling.temperature, fields.number("temperature", 0.0, 100.0));
+    set(sampling.topP, fields.number("top_p", 0.0, 1.0));
+    set(sampling.minP, fields.number("min_p", 0.0, 1.0));
+    set(sampling.typicalP, fields.number("typical_p", 0.0, 1.0));
+    set(sampling.repetitionPenalty, fields.number("repetition_penalty", 0.01, 10.0));
+    set(sampling.frequencyPenalty, fields.number("frequency_penalty", -2.0, 2.0));
+    set(sampling.presencePenalty, fields.number("presence_penalty", -2.0, 2.0));
+    if (const auto topK = fields.integer("top_k", -1, kMostTokens)) {
+        sampling.topK = static_cast<std::int32_t>(std::max<std::int64_t>(*topK, 0));
+    }
+    if (const auto last = fields.integer("repeat_last_n", -1, kMostTokens)) {
+        sampling.repeatLastN = static_cast<std::int32_t>(*last);
+    }
+    if (const auto seed = fields.integer("seed", std::numeric_limits<std::int64_t>::min(),
+                                         std::numeric_limits<std::int64_t>::max())) {
+        sampling.seed = static_cast<std::uint64_t>(*seed);
+    }
+    for (const std::int64_t id : fields.integers("allowed_token_ids", 1 << 20)) {
+        sampling.allowedTokenIds.push_back(static_cast<engine::TokenId>(id));
+    }
+    if (const Json* bias = fields.any("logit_bias")) {
+        if (!bias->is_object()) {
+            fields.fail("logit_bias", "'logit_bias' must be an object of token ids and numbers");
+            return;
+        }
+        for (const auto& [key, value] : bias->items()) {
+            const bool isId = !key.empty() && key.size() < 10 &&
+                              key.find_first_not_of("0123456789") == std::string::npos;
+            if (!isId || !value.is_number() || std::abs(value.get<double>()) > 100.0) {
+                fields.fail("logit_bias", "'logit_bias': \"" + key + "\": " + value.dump() +
+                                              " is not a token id with a number from -100 to 100");
+                return;
+            }
+            sampling.logitBias[std::stoi(key)] = value.get<float>();
+        }
+    }
+}
+
+void readOutput(Fields& fields, engine::OutputParams& output) {
+    if (const auto least = fields.integer("min_tokens", 0, kMostTokens)) {
+        output.minTokens = static_cast<std::int32_t>(*least);
+    }
+    output.stop = fields.texts("stop", kMostStops);
+    for (const std::string& stop : output.stop) {
+        if (stop.empty()) {
+            fields.fail("stop", "'stop' has an empty string");
+        }
+    }
+    for (const std::int64_t id : fields.integers("stop_token_ids", 256)) {
+        output.stopTokenIds.push_back(static_cast<engine::TokenId>(id));
+    }
+    output.ignoreEos = fields.flag("ignore_eos").value_or(false);
+    output.includeStopText = fields.flag("include_stop_str_in_output").value_or(false);
+    output.skipSpecialTokens = fields.flag("skip_special_tokens").value_or(true);
+}
+
+void readStream(Fields& fields, GenerationRequest& request) {
+    request.isStream = fields.flag("stream").value_or(false);
+    const Json* options = fields.any("stream_options");
+    if (options == nullptr) {
+        return;
+    }
+    if (!options->is_object()) {
+        fields.fail("stream_options", "'stream_options' must be an object");
+        return;
+    }
+    if (!request.isStream) {
+        fields.fail("stream_options", "'stream_options' is only allowed with stream true");
+        return;
+    }
+    Fields inner(*options);
+    request.includesUsage = inner.flag("include_usage").value_or(false);
+    request.continuousUsage = inner.flag("continuous_usage_stats").value_or(false);
+    if (inner.error()) {
+        fields.fail("stream_options", inner.error()->message);
+    }
+}
+
+// Known to api.md and not there yet. Refused, so that nobody takes an answer for what it is not.
+void refuseWhatIsNotThere(Fields& fields) {
+    static constexpr const char* kLater = "this server does not have it yet";
+    for (const char* name :
+         {"top_n_sigma", "xtc_probability", "dry_multiplier", "mirostat", "dynatemp_range"}) {
+        fields.refuse(name, 0, kLater);
+    }
+    for (const char* name :
+         {"xtc_threshold", "dry_base", "dry_allowed_length", "dry_penalty_last_n",
+          "dry_sequence_breakers", "mirostat_tau", "mirostat_eta", "dynatemp_exponent"}) {
+        fields.ignore(name);  // without the switches above they change nothing
+    }
+    fields.refuse("bad_words", Json::array(), kLater);
+    fields.refuse("structured_outputs", Json(), kLater);
+    fields.refuse("truncate_prompt_tokens", Json(), kLater);
+    fields.refuse("response_format", Json{{"type", "text"}}, kLater);
+    fields.refuse("store", false, "nothing is stored");
+}
+
+void readCommon(Fields& fields, GenerationRequest& request, engine::Request& base) {
+    request.model = fields.text("model").value_or("");
+    base.model = request.model;
+    readSampling(fields, base.sampling);
+    readOutput(fields, base.output);
+    readStream(fields, request);
+    refuseWhatIsNotThere(fields);
+    request.choices = static_cast<std::int32_t>(fields.integer("n", 1, kMostChoices).value_or(1));
+    base.choices = request.choices;
+    base.priority =
+        static_cast<std::int32_t>(fields.integer("priority", -1000000, 1000000).value_or(0));
+    base.cacheSalt = fields.text("cache_salt").value_or("");
+    request.requestId = fields.text("request_id").value_or("");
+    if (const auto prompt = fields.integer("prompt_logprobs", 0, 20)) {
+        request.promptLogprobs = true;
+        base.output.promptLogprobs = true;
+        base.output.promptTopLogprobs = static_cast<std::int32_t>(*prompt);
+    }
+    if (base.sampling.temperature == 0.0F && request.choices > 1) {
+        fields.fail("n", "'n' is " + std::to_string(request.choices) +
+                             " and temperature is 0: all choices would be the same");
+    }
+    fields.ignore("user");
+    fields.ignore("metadata");
+    fields.ignore("service_tier");
+    fields.ignore("safety_identifier");
+    fields.ignore("prompt_cache_key");
+    fields.ignore("store");
+}
+
+void readChat(const Json& body, Fields& fields, GenerationRequest& request, engine::Request base) {
+    engine::ChatPrompt prompt;
+    if (const Json* messages = fields.any("messages")) {
+        if (const auto error = readChatMessages(*messages, prompt.messages)) {
+            fields.fail(error->param, error->message);
+        }
+    } else {
+        fields.fail("messages", "'messages' is missing");
+    }
+    const auto most = fields.integer("max_completion_tokens", 1, kMostTokens);
+    const auto older = fields.integer("max_tokens", 1, kMostTokens);
+    if (most || older) {
+        base.output.maxTokens = static_cast<std::int32_t>(most ? *most : *older);
+    }
+    if (fields.flag("logprobs").value_or(false)) {
+        request.topLogprobs =
+            static_cast<std::int32_t>(fields.integer("top_logprobs", 0, 20).value_or(0));
+    } else if (fields.integer("top_logprobs", 0, 20).value_or(0) > 0) {
+        fields.fail("top_logprobs", "'top_logprobs' needs logprobs true");
+    }
+    base.output.topLogprobs = request.topLogprobs;
+    prompt.chatTemplate = fields.text("chat_template").value_or("");
+    prompt.addGenerationPrompt = fields.flag("add_generation_prompt").value_or(true);
+    prompt.continueFinalMessage = fields.flag("continue_final_message").value_or(false);
+    if (prompt.continueFinalMessage && !body.contains("add_generation_prompt")) {
+        prompt.addGenerationPrompt = false;
+    }
+    Json kwargs = Json::object();
+    if (const Json* given = fields.any("chat_template_kwargs")) {
+        if (given->is_object()) {
+            kwargs = *given;
+        } else {
+            fields.fail("chat_template_kwargs", "'chat_template_kwargs' must be an object");
+        }
+    }
+    for (const char* name : {"documents", "reasoning_effort"}) {
+        if (const Json* value = fields.any(name)) {
+            kwargs[name] = *value;
+        }
+    }
+    if (!kwargs.empty()) {
+        prompt.templateKwargs = kwargs.dump(-1, ' ', false, Json::error_handler_t::replace);
+    }
+    const auto choice = fields.any("tool_choice");
+    const bool wantsNoTools = choice != nullptr && choice->is_string() && *choice == "none";
+    if (const Json* tools = fields.any("tools"); tools != nullptr && !tools->empty()) {
+        if (!wantsNoTools) {
+            fields.fail("tools",
+                        "'tools' cannot be honoured: this server does not read tool calls yet "
+                        "(tool_choice \"none\" is taken)");
+        }
+    }
+    fields.ignore("parallel_tool_calls");
+    base.prompt = std::move(prompt);
+    request.prompts.push_back(std::move(base));
+}
+
+// One prompt: a text, or a list of token ids.
+std::optional<engine::Prompt> readPrompt(const Json& value) {
+    if (value.is_string()) {
+        return engine::TextPrompt{.text = value.get<std::string>()};
+    }
+    engine::TokenPrompt ids;
+    for (const Json& id : value) {
+        if (!id.is_number_integer() || id.get<std::int64_t>() < 0 ||
+            id.get<std::int64_t>() > kMostTokens) {
+            return std::nullopt;
+        }
+        ids.push_back(id.get<engine::TokenId>());
+    }
+    return ids;
+}
+
+void readPrompts(Fields& fields, GenerationRequest& request, const engine::Request& base) {
+    const Json* value = fields.any("prompt");
+    if (value == nullptr) {
+        fields.fail("prompt", "'prompt' is missing");
+        return;
+    }
+    static constexpr const char* kForms =
+        "'prompt' must be a string, a list of strings, a list of token ids, or a list of such "
+        "lists";
+    std::vector<const Json*> prompts;
+    if (value->is_string() || (value->is_array() && !value->empty() && (*value)[0].is_number())) {
+        prompts.push_back(value);
+    } else if (value->is_array() && !value->empty() && value->size() <= kMostPrompts) {
+        for (const Json& entry : *value) {
+            prompts.push_back(&entry);
+        }
+    } else {
+        fields.fail("prompt", std::string(kForms) + "; at most " + std::to_string(kMostPrompts));
+        return;
+    }
+    for (const Json* entry : prompts) {
+        auto prompt = entry->is_string() || (entry->is_array() && !entry->empty())
+                          ? readPrompt(*entry)
+                          : std::nullopt;
+        if (!prompt) {
+            fields.fail("prompt", kForms);
+            return;
+        }
+        engine::Request one = base;
+        one.prompt = std::move(*prompt);
+        request.prompts.push_back(std::move(one));
+    }
+}
+
+void readCompletion(Fields& fields, GenerationRequest& request, engine::Request base) {
+    const auto most = fields.integer("max_tokens", 0, kMostTokens).value_or(kCompletionTokens);
+    request.echoes = fields.flag("echo").value_or(false);
+    request.dropsOutput = most == 0;
+    if (request.dropsOutput && !request.echoes) {
+        fields.fail("max_tokens", "'max_tokens' is 0, which asks for nothing unless echo is true");
+    }
+    // The engine always draws a token; for 0 it is dropped again.
+    base.output.maxTokens = static_cast<std::int32_t>(std::max<std::int64_t>(most, 1));
+    if (const auto logprobs = fields.integer("logprobs", 0, 20)) {
+        request.topLogprobs = static_cast<std::int32_t>(*logprobs);
+        base.output.topLogprobs = request.topLogprobs;
+        if (request.echoes) {
+            base.output.promptLogprobs = true;
+            base.output.promptTopLogprobs = request.topLogprobs;
+        }
+    }
+    fields.refuse("suffix", "", "fill in the middle is not there yet");
+    if (const auto best = fields.integer("best_of", 1, kMostChoices);
+        best && *best != request.choices) {
+        fields.fail("best_of", "'best_of' is " + std::to_string(*best) +
+                                   " and must equal n, which is " +
+                                   std::to_string(request.choices));
+    }
+    readPrompts(fields, request, base);
+}
+
+}  // namespace
+
+tl::expected<GenerationRequest, ApiError> readGenerationRequest(GenerationKind kind,
+                                                                const std::string& body) {
+    const Json json = Json::parse(body, nullptr, false);
+    if (!json.is_object()) {
+        return tl::unexpected(ApiError{.status = 400,
+                                       .message = json.is_discarded()
+                                                      ? "the body is not valid JSON"
+                                                      : "the body must be a JSON object"});
+    }
+    Fields fields(json);
+    GenerationRequest request;
+    request.kind = kind;
+    engine::Request base;
+    base.clientId = "endpoint";
+    readCommon(fields, request, base);
+    if (kind == GenerationKind::kChat) {
+        readChat(json, fields, request, std::move(base));
+    } else {
+        readCompletion(fields, request, std::move(base));
+    }
+    if (fields.error()) {
+        return tl::unexpected(*fields.error());
+    }
+    request.warnings = fields.unknown();
+    return request;
+}
+
+}  // namespace quern::app

@@ -1,0 +1,314 @@
+#include "app/server/server.h"
+
+#include <deque>
+#include <map>
+#include <mutex>
+#include <random>
+
+#include "app/server/access.h"
+#include "app/server/http/http_server.h"
+#include "app/server/openai/generation_job.h"
+#include "app/server/openai/metrics_text.h"
+#include "app/server/openai/model_routes.h"
+
+namespace quern::app {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::size_t kRecentKept = 200;
+constexpr std::size_t kLongestRequestId = 128;
+
+/// What is known of a request while it is answered.
+struct Pending {
+    ServedRequest line;
+    Clock::time_point began = Clock::now();
+};
+
+std::string requestIdOf(const HttpRequest& request) {
+    const auto given = request.header("x-request-id");
+    const bool isClean = !given.empty() && given.size() <= kLongestRequestId &&
+                         given.find_first_of("\r\n") == std::string_view::npos;
+    if (isClean) {
+        return std::string(given);
+    }
+    std::random_device random;
+    return "req-" + std::to_string(random()) + std::to_string(random());
+}
+
+class ApiServer : public Server {
+public:
+    ApiServer(engine::Engine& engine, const ServerOptions& options)
+        : m_engine(engine),
+          m_host(options.host),
+          m_access(options.apiKeys, isLoopbackHost(options.host)) {
+        addRoutes();
+    }
+
+    ~ApiServer() override { stop(std::chrono::milliseconds(0)); }
+
+    Status listen(const ServerOptions& options) {
+        HttpLimits limits;
+        limits.bodyBytes = options.maxBodyBytes;
+        limits.connections = options.maxConnections;
+        limits.stalled = options.stalledClient;
+        auto http = HttpServer::start(
+            options.host, options.port, limits,
+            [this](std::shared_ptr<Exchange> exchange) { handle(std::move(exchange)); },
+            [](int status, const std::string& message) {
+                return errorBody(fromStatus(status, message));
+            });
+        if (!http) {
+            return forward(http);
+        }
+        m_http = std::move(*http);
+        return {};
+    }
+
+    std::string url() const override {
+        const bool isV6 = m_host.find(':') != std::string::npos;
+        return "http://" + (isV6 ? "[" + m_host + "]" : m_host) + ":" +
+               std::to_string(m_http->port());
+    }
+
+    std::uint16_t port() const override { return m_http->port(); }
+
+    ServerFigures figures() const override {
+        const HttpFigures http = m_http->figures();
+        const std::lock_guard lock(m_mutex);
+        return {.connections = http.connections,
+                .answering = http.exchanges,
+                .served = m_served,
+                .failed = m_failed};
+    }
+
+    std::vector<ServedRequest> recent() const override {
+        const std::lock_guard lock(m_mutex);
+        return {m_recent.rbegin(), m_recent.rend()};
+    }
+
+    void stop(std::chrono::milliseconds grace) override {
+        if (!m_http || m_isStopped) {
+            return;
+        }
+        m_isStopped = true;
+        m_http->stopAccepting();
+        if (!m_http->waitUntilIdle(grace)) {
+            // Closing the connections cancels what still runs.
+            m_http.reset();
+            return;
+        }
+        m_http.reset();
+    }
+
+private:
+    using Handler = std::function<void(std::shared_ptr<Exchange>, std::shared_ptr<Pending>)>;
+    struct Route {
+        std::string method;
+        Handler handler;
+        bool needsKey = true;
+    };
+
+    void add(const std::string& method, const std::string& path, Handler handler,
+             bool needsKey = true) {
+        m_routes[path].push_back({method, std::move(handler), needsKey});
+    }
+
+    // A handler that answers at once.
+    template <class Answer>
+    Handler atOnce(Answer answerOf) {
+        return
+            [this, answerOf](std::shared_ptr<Exchange> exchange, std::shared_ptr<Pending> pending) {
+                HttpResponse response = answerOf(exchange->request());
+                finish(*pending, response.status);
+                exchange->respond(std::move(response));
+            };
+    }
+
+    void addRoutes() {
+        add("POST", "/v1/chat/completions", generation(GenerationKind::kChat));
+        add("POST", "/v1/completions", generation(GenerationKind::kCompletion));
+        add("GET", "/v1/models", atOnce([this](const auto&) { return listModels(m_engine); }));
+        add("POST", "/tokenize",
+            atOnce([this](const auto& request) { return tokenize(m_engine, request.body); }));
+        add("POST", "/detokenize",
+            atOnce([this](const auto& request) { return detokenize(m_engine, request.body); }));
+        add("POST", "/apply-template",
+            atOnce([this](const auto& request) { return applyTemplate(m_engine, request.body); }));
+        const auto health = atOnce([this](const auto&) { return healthAnswer(); });
+        add("GET", "/health", health, false);
+        add("GET", "/ready", health, false);
+        add("GET", "/version", atOnce([](const auto&) {
+                return HttpResponse{.status = 200,
+                                    .contentType = "application/json",
+                                    .body = "{\"version\":\"" QUERN_VERSION "\"}",
+                                    .headers = {}};
+            }),
+            false);
+        add("GET", "/metrics", atOnce([this](const auto&) {
+                return HttpResponse{.status = 200,
+                                    .contentType = "text/plain; version=0.0.4; charset=utf-8",
+                                    .body = metricsText(m_engine.snapshot(), m_metrics),
+                                    .headers = {}};
+            }));
+    }
+
+    HttpResponse healthAnswer() const {
+        if (m_engine.snapshot().isDraining) {
+            return errorResponse(fromStatus(503, "draining"));
+        }
+        if (m_engine.models().empty()) {
+            return errorResponse(fromStatus(503, "no model is loaded"));
+        }
+        return {.status = 200,
+                .contentType = "application/json",
+                .body = "{\"status\":\"ok\"}",
+                .headers = {}};
+    }
+
+    Handler generation(GenerationKind kind) {
+        return [this, kind](std::shared_ptr<Exchange> exchange, std::shared_ptr<Pending> pending) {
+            auto request = readGenerationRequest(kind, exchange->request().body);
+            if (!request) {
+                finish(*pending, request.error().status);
+                exchange->respond(errorResponse(request.error()));
+                return;
+            }
+            startGeneration(std::move(exchange), m_engine, std::move(*request),
+                            [this, pending](const GenerationOutcome& outcome) {
+                                pending->line.model = outcome.model;
+                                pending->line.promptTokens = outcome.promptTokens;
+                                pending->line.completionTokens = outcome.completionTokens;
+                                finish(*pending, outcome.status);
+                            });
+        };
+    }
+
+    void handle(std::shared_ptr<Exchange> exchange) {
+        const HttpRequest& request = exchange->request();
+        auto pending = std::make_shared<Pending>();
+        pending->line.timeMs = std::chrono::duration_cast<std::chrono::milliseconds>(
+                                   std::chrono::system_clock::now().time_since_epoch())
+                                   .count();
+        pending->line.client = request.client;
+        pending->line.method = request.method;
+        pending->line.path = request.path;
+        exchange->setHeader("X-Request-Id", requestIdOf(request));
+        const auto refuse = [&](const ApiError& error) {
+            finish(*pending, error.status);
+            exchange->respond(errorResponse(error));
+        };
+        const Route* route = nullptr;
+        if (const auto error = findRoute(request, route)) {
+            if (const auto refused = m_access.refusal(request, true)) {
+                refuse(*refused);
+                return;
+            }
+            if (error->status == 405) {
+                exchange->setHeader("Allow", allowedMethods(request.path));
+            }
+            pending->line.path = "other";
+            refuse(*error);
+            return;
+        }
+        if (const auto error = m_access.refusal(request, route == nullptr || route->needsKey)) {
+            refuse(*error);
+            return;
+        }
+        if (route == nullptr) {  // GET /v1/models/{id}
+            HttpResponse response =
+                describeModel(m_engine, request.path.substr(kModelPrefix.size()));
+            pending->line.path = "/v1/models/{id}";
+            finish(*pending, response.status);
+            exchange->respond(std::move(response));
+            return;
+        }
+        route->handler(std::move(exchange), std::move(pending));
+    }
+
+    // Null with no error: the one path with a name in it.
+    std::optional<ApiError> findRoute(const HttpRequest& request, const Route*& route) const {
+        const std::string method = request.method == "HEAD" ? "GET" : request.method;
+        const auto found = m_routes.find(request.path);
+        if (found == m_routes.end()) {
+            if (request.path.starts_with(kModelPrefix) &&
+                request.path.size() > kModelPrefix.size()) {
+                return method == "GET" ? std::nullopt
+                                       : std::optional(fromStatus(405, "only GET is allowed here"));
+            }
+            return fromStatus(404, "there is no " + request.path);
+        }
+        for (const Route& candidate : found->second) {
+            if (candidate.method == method) {
+                route = &candidate;
+                return std::nullopt;
+            }
+        }
+        return fromStatus(405, request.method + " is not allowed on " + request.path + "; " +
+                                   allowedMethods(request.path) + " is");
+    }
+
+    std::string allowedMethods(const std::string& path) const {
+        const auto found = m_routes.find(path);
+        if (found == m_routes.end()) {
+            return "GET";
+        }
+        std::string methods;
+        for (const Route& route : found->second) {
+            methods += (methods.empty() ? "" : ", ") + route.method;
+        }
+        return methods;
+    }
+
+    // Takes down the audit line. On the I/O thread.
+    void finish(Pending& pending, int status) {
+        pending.line.status = status;
+        pending.line.seconds = std::chrono::duration<double>(Clock::now() - pending.began).count();
+        m_metrics.add(pending.line.path, pending.line.method, status, pending.line.seconds);
+        const std::lock_guard lock(m_mutex);
+        ++m_served;
+        m_failed += status >= 400 ? 1 : 0;
+        m_recent.push_back(pending.line);
+        if (m_recent.size() > kRecentKept) {
+            m_recent.pop_front();
+        }
+    }
+
+    static constexpr std::string_view kModelPrefix = "/v1/models/";
+
+    engine::Engine& m_engine;
+    std::string m_host;
+    Access m_access;
+    std::map<std::string, std::vector<Route>> m_routes;
+    HttpMetrics m_metrics;  // I/O thread
+    mutable std::mutex m_mutex;
+    std::deque<ServedRequest> m_recent;
+    std::uint64_t m_served = 0;
+    std::uint64_t m_failed = 0;
+    bool m_isStopped = false;
+    std::unique_ptr<HttpServer> m_http;  // last: its thread uses the rest
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Server>> Server::start(engine::Engine& engine,
+                                              const ServerOptions& options) {
+    for (const std::string& key : options.apiKeys) {
+        if (key.empty()) {
+            return failField("api_key", "an API key must not be empty");
+        }
+    }
+    if (options.apiKeys.empty() && !isLoopbackHost(options.host)) {
+        return failField("host", "'" + options.host +
+                                     "' can be reached from other machines, which needs a key: "
+                                     "give --api-key, or stay on 127.0.0.1");
+    }
+    auto server = std::make_unique<ApiServer>(engine, options);
+    if (auto listening = server->listen(options); !listening) {
+        return forward(listening);
+    }
+    return server;
+}
+
+}  // namespace quern::app
