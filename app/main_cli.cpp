@@ -155,10 +155,10 @@ private:
     void addBench() {
         CLI::App* bench = m_app.add_subcommand("bench", "speed of the engine on this machine");
         bench->require_subcommand(1);
-        const auto addKind = [&](const char* name, const char* description, auto run) {
-            auto* command = add(*bench, name, description, [this, run] {
+        const auto addKind = [&](const char* name, const char* description, auto work) {
+            auto* command = add(*bench, name, description, [this, work] {
                 return withLibrary(
-                    [this, run](const auto&, auto& library) { return run(m_bench, library); });
+                    [this, work](const auto&, auto& library) { return work(m_bench, library); });
             });
             command->add_option("model", m_bench.model, "a path, a name, or starter")->required();
             command->add_option("-n,--tokens", m_bench.tokens, "length")
@@ -241,7 +241,7 @@ private:
                     m_verify.kvType =
                         m_verifyKvType == "f16" ? kernels::DType::kF16 : kernels::DType::kF32;
                 }
-                return runVerify(m_verify, std::cout, std::cerr);
+                return runVerify(m_verify, engine::Scorer::create, std::cout, std::cerr);
             });
         });
         command->add_option("model", m_model, "a path or a name")->required();
