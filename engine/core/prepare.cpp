@@ -6,6 +6,8 @@
 #include <sstream>
 #include <utility>
 
+#include "engine/text/chat_prompt.h"
+
 namespace quern::engine {
 
 namespace {
@@ -116,13 +118,11 @@ Status needsTokenizer(const LoadedModel& model, const char* what) {
 }
 
 Result<std::string> renderChatPrompt(const LoadedModel& model, const ChatPrompt& chat) {
-    if (chat.continueFinalMessage && chat.addGenerationPrompt) {
-        return failField("continue_final_message",
-                         "continue_final_message and add_generation_prompt are both true: a reply "
-                         "either goes on with the last message or starts a new one");
-    }
-    return fail(ErrorCode::kUnsupported,
-                "model " + model.name + " has no chat template; send text or token ids");
+    const auto spelling = [&](std::optional<TokenId> id) {
+        return id ? std::string(model.tokenizer->tokenBytes(*id)) : std::string();
+    };
+    const SpecialTokens& special = model.tokenizer->special();
+    return renderPrompt(model.templates, chat, spelling(special.bos), spelling(special.eos));
 }
 
 std::uint64_t drawSeed() {
