@@ -11,7 +11,7 @@
 
 #include "app/cli/golden_cases.h"
 #include "app/cli/verify_report.h"
-#include "engine/exec/logprobs.h"
+#include "engine/logprobs.h"
 
 namespace quern::cli {
 

@@ -5,7 +5,7 @@
 #include <numeric>
 #include <utility>
 
-#include "engine/exec/logprobs.h"
+#include "engine/logprobs.h"
 
 namespace quern::engine {
 

@@ -3,9 +3,9 @@
 #include <utility>
 
 #include "engine/core/kv_sizing.h"
-#include "engine/exec/logprobs.h"
 #include "engine/exec/runner.h"
 #include "engine/formats/model_source.h"
+#include "engine/logprobs.h"
 #include "engine/sched/scheduler.h"
 #include "engine/score.h"
 #include "kernels/quant.h"

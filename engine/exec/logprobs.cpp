@@ -1,4 +1,4 @@
-#include "engine/exec/logprobs.h"
+#include "engine/logprobs.h"
 
 #include <algorithm>
 #include <cmath>

@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "engine/exec/logprobs.h"
+#include "engine/logprobs.h"
 #include "engine/request.h"
 
 namespace quern::engine {

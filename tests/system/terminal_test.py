@@ -1,0 +1,170 @@
+"""`quern` as a person and as a script use it."""
+import json
+import os
+import signal
+import tempfile
+import unittest
+
+import pexpect
+import quern_program
+from quern_program import BIN, golden, quern
+
+
+class Scripts(unittest.TestCase):
+    def test_run(self):
+        model = quern_program.starter()
+        ran = quern("run", model, "What is the capital of France?", "--temperature", 0, "--max-tokens", 32,
+                    "--activations", "f32")
+        self.assertEqual(ran.returncode, 0, ran.stderr)
+        self.assertIn(b"Paris", ran.stdout)
+        self.assertRegex(ran.stderr.decode(), r"tok/s · \d+ tok · TTFT \d+ ms · prefix hit 0 % · stop: eos")
+
+    def test_run_json_is_exact_and_repeatable(self):
+        model = quern_program.starter()
+        arguments = ("run", model, "--raw", "--json", "--seed", 5, "--max-tokens", 8, "--logprobs", 2)
+        first = quern(*arguments, stdin=b"Once upon a time")
+        reply = json.loads(first.stdout)
+        self.assertEqual(len(reply["tokens"]), 8)
+        self.assertEqual(len(reply["logprobs"][0]["top"]), 2)
+        self.assertEqual(reply["finish_reason"], "length")
+        self.assertEqual(json.loads(quern(*arguments, stdin=b"Once upon a time").stdout)["tokens"], reply["tokens"])
+
+    def test_exit_codes(self):
+        self.assertEqual(quern("run", "/no/such.gguf", "x").returncode, 3)
+        self.assertEqual(quern("nonsense").returncode, 2)
+        self.assertEqual(quern("run").returncode, 2)
+        self.assertEqual(quern("run", "x", "y", "--top-p", "9").returncode, 2)
+        with tempfile.NamedTemporaryFile(suffix=".gguf") as broken:
+            broken.write(b"GGUF\x03\0\0\0" + b"\xff" * 64)
+            broken.flush()
+            ran = quern("run", broken.name, "x")
+            self.assertEqual(ran.returncode, 3)
+            self.assertIn(b"quern: ", ran.stderr)
+        self.assertEqual(quern("--help").returncode, 0)
+        self.assertEqual(quern("doctor").returncode, 0)
+
+    def test_a_taken_port_names_its_holder(self):
+        model = quern_program.starter()
+        with quern_program.Serve(model, arguments=["--ctx", "256"]) as serve:
+            port = serve.url.rsplit(":", 1)[1]
+            ran = quern("serve", model, "--port", port)
+            self.assertEqual(ran.returncode, 6)
+            self.assertIn(b"quern (process", ran.stderr)
+
+    def test_tokenize(self):
+        vocabulary = golden("tokenizers-gguf/llama-bpe.gguf")
+        texts = (vocabulary.with_suffix(".inp")).read_bytes().split(b"\n__ggml_vocab_test__\n")
+        wanted = (vocabulary.with_suffix(".out")).read_text().splitlines()
+        for text, ids in list(zip(texts, wanted))[:12]:
+            ran = quern("tokenize", vocabulary, "--ids", stdin=text)
+            self.assertEqual(ran.stdout.decode().split(), ids.split(), text)
+
+    def test_render(self):
+        expected = json.loads((golden("chat-templates") / "expected.json").read_text())
+        for name in ("Qwen-Qwen2.5-7B-Instruct.jinja", "google-gemma-4-31B-it-interleaved.jinja",
+                     "mistralai-Mistral-Nemo-Instruct-2407.jinja"):
+            for case, want in expected["expected"][name].items():
+                conversation = expected["conversations"][case]
+                with tempfile.TemporaryDirectory() as folder:
+                    arguments = []
+                    for key in ("messages", "tools"):
+                        if conversation.get(key) is not None:
+                            path = os.path.join(folder, key + ".json")
+                            with open(path, "w") as file:
+                                json.dump(conversation[key], file)
+                            arguments += ["--" + key, path]
+                    if conversation.get("kwargs"):
+                        arguments += ["--kwargs", json.dumps(conversation["kwargs"])]
+                    ran = quern("render", golden("chat-templates") / "templates" / name, *arguments,
+                                "--bos", "<|BOS|>", "--eos", "<|EOS|>", "--now", "2026-01-15T12:00:00")
+                if "error" in want:
+                    self.assertEqual(ran.returncode, 1, (name, case))
+                    self.assertTrue(ran.stderr.strip(), (name, case))
+                else:
+                    self.assertEqual(ran.returncode, 0, (name, case, ran.stderr))
+                    self.assertEqual(ran.stdout.decode(), want["text"], (name, case))
+        self.assertEqual(quern("render", golden("chat-templates") / "templates" / name, "--messages", "/none").returncode, 2)
+
+    def test_verify(self):
+        for name in ("llama", "gemma3"):
+            folder = golden("models") / name
+            ran = quern("verify", folder, "--expected", folder / "expected.json", "--chunk", 3, "--batch", 3,
+                        "--threads", 2, "--prefix")
+            self.assertEqual(ran.returncode, 0, ran.stdout + ran.stderr)
+
+
+class Terminal(unittest.TestCase):
+    """A pseudo-terminal, as a person has it."""
+
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory(prefix="quern-terminal-")
+        self.addCleanup(self.folder.cleanup)
+
+    def chat(self, *more):
+        child = pexpect.spawn(BIN, ["chat", quern_program.starter(), "--data-dir", self.folder.name,
+                                    "--temperature", "0", "--ctx", "2048", "--activations", "f32", *more],
+                              encoding="utf-8", timeout=quern_program.PATIENCE, dimensions=(40, 100))
+        self.addCleanup(child.close, force=True)
+        child.expect("> ")
+        return child
+
+    def test_a_conversation(self):
+        child = self.chat("--max-tokens", "32")
+        child.sendline("What is the capital of France?")
+        child.expect("Paris")
+        child.expect("stop: (eos|length)")
+        child.expect("> ")
+        child.sendline("/exit")
+        child.expect(pexpect.EOF)
+        child.close()
+        self.assertEqual(child.exitstatus, 0)
+
+        again = self.chat("--resume")
+        again.sendline("/show")
+        again.expect("What is the capital of France")
+        again.expect("Paris")
+        again.sendeof()
+        again.expect(pexpect.EOF)
+
+    def test_ctrl_c_stops_the_reply_and_not_the_program(self):
+        child = self.chat()
+        child.sendline("Write a very long story about a mill.")
+        child.expect(r"\w+ \w+ \w+ \w+")  # the reply has begun
+        child.sendintr()
+        child.expect("stop: stopped")
+        child.expect("> ")
+        child.send("half a line")
+        child.sendintr()  # at the prompt it drops the line
+        child.sendline("/help")
+        child.expect("/again")
+        child.sendline("/exit")
+        child.expect(pexpect.EOF)
+
+    def test_several_lines_are_one_message(self):
+        child = self.chat("--max-tokens", "4")
+        child.sendline('"""first line')
+        child.sendline('second line"""')
+        child.expect("stop: ")
+        child.expect("> ")
+        child.sendline("/show")
+        child.expect("> first line\r\nsecond line")
+        child.sendline("/exit")
+        child.expect(pexpect.EOF)
+
+    def test_kill_9_during_a_reply_keeps_what_was_shown(self):
+        child = self.chat()
+        child.sendline("Write a very long story about a mill.")
+        child.expect(r"\w+ \w+ \w+ \w+ \w+ \w+ \w+ \w+ \w+ \w+ \w+ \w+")
+        # Saved four times a second: give the next save its time.
+        child.expect(pexpect.TIMEOUT, timeout=1.0)
+        child.kill(signal.SIGKILL)
+        child.close(force=True)
+        again = self.chat("--resume")
+        again.sendline("/show")
+        again.expect(r"\[interrupted\]")
+        again.sendline("/exit")
+        again.expect(pexpect.EOF)
+
+
+if __name__ == "__main__":
+    quern_program.main()
