@@ -1,10 +1,14 @@
 #include "app/cli/line_editor.h"
 
 #include <histedit.h>
+#include <langinfo.h>
 #include <poll.h>
+#include <termios.h>
 #include <unistd.h>
 
+#include <clocale>
 #include <cstdio>
+#include <cstring>
 #include <iostream>
 
 namespace quern::cli {
@@ -14,6 +18,15 @@ namespace {
 constexpr int kHistoryLength = 1000;
 constexpr int kPasteWaitMs = 20;  // lines of one paste follow each other at once
 
+// libedit takes its characters from the C locale; ours are UTF-8, also where the environment says
+// nothing.
+void useUtf8() {
+    std::setlocale(LC_CTYPE, "");
+    if (std::strcmp(::nl_langinfo(CODESET), "UTF-8") != 0) {
+        std::setlocale(LC_CTYPE, "C.UTF-8");
+    }
+}
+
 }  // namespace
 
 struct LineEditor::State {
@@ -22,6 +35,8 @@ struct LineEditor::State {
     History* history = nullptr;
     std::string prompt;
     bool wasDropped = false;  // Ctrl+C
+    bool hasEnded = false;    // Ctrl+D in the middle of a message: it is the last one
+    termios original{};       // as the terminal was found
 
     static State& of(EditLine* editor) {
         void* data = nullptr;
@@ -41,6 +56,16 @@ LineEditor::LineEditor(std::filesystem::path historyFile) : m_state(std::make_un
     if (::isatty(STDIN_FILENO) == 0 || ::isatty(STDOUT_FILENO) == 0) {
         return;
     }
+    useUtf8();
+    // What is typed while a reply is written waits for the next line. Between lines too the
+    // terminal stays without line mode: leaving it and coming back makes the kernel end what was
+    // typed ahead with an end of file.
+    if (::tcgetattr(STDIN_FILENO, &m_state->original) != 0) {
+        return;
+    }
+    termios waiting = m_state->original;
+    waiting.c_lflag &= ~static_cast<tcflag_t>(ICANON | ECHO);
+    ::tcsetattr(STDIN_FILENO, TCSADRAIN, &waiting);
     m_state->editor = el_init("quern", stdin, stdout, stderr);
     m_state->history = history_init();
     if (m_state->editor == nullptr || m_state->history == nullptr) {
@@ -71,6 +96,7 @@ LineEditor::~LineEditor() {
     }
     if (m_state->editor != nullptr) {
         el_end(m_state->editor);
+        ::tcsetattr(STDIN_FILENO, TCSADRAIN, &m_state->original);
     }
 }
 
@@ -86,6 +112,10 @@ std::optional<std::string> LineEditor::readLine(const std::string& prompt) {
     m_state->wasDropped = false;
     int count = 0;
     const char* line = el_gets(m_state->editor, &count);
+    if (m_state->wasDropped) {
+        std::fputs("^C\n", stdout);
+        return std::string();
+    }
     if (line == nullptr || count <= 0) {
         return std::nullopt;
     }
@@ -98,6 +128,9 @@ std::optional<std::string> LineEditor::readLine(const std::string& prompt) {
 
 std::optional<std::string> LineEditor::readMessage(const std::string& prompt) {
     const std::string continued = "… ";
+    if (m_state->hasEnded) {
+        return std::nullopt;
+    }
     auto message = readLine(prompt);
     if (!message) {
         return std::nullopt;
@@ -125,6 +158,7 @@ std::optional<std::string> LineEditor::readMessage(const std::string& prompt) {
         }
         auto line = readLine(continued);
         if (!line) {
+            m_state->hasEnded = true;
             break;
         }
         if (m_state->wasDropped) {

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <utility>
 
 namespace quern::cli {
 
@@ -61,10 +62,11 @@ Result<ModelSession> ModelSession::open(const app::ModelLibrary& library,
     }
     session.engine = std::move(*engine);
     const bool showsProgress = !isQuiet && ::isatty(STDERR_FILENO) != 0;
+    int lastPercent = -1;
     auto model = session.engine->load(*options, [&](const engine::LoadProgress& progress) {
-        if (showsProgress) {
-            std::fprintf(stderr, "\rloading: %s %3.0f %%\033[K", stageName(progress.stage),
-                         progress.fraction * 100.0);
+        const int percent = static_cast<int>(progress.fraction * 100.0);
+        if (showsProgress && std::exchange(lastPercent, percent) != percent) {
+            std::fprintf(stderr, "\rloading: %s %3d %%\033[K", stageName(progress.stage), percent);
         }
         return true;
     });

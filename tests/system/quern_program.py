@@ -13,7 +13,7 @@ BIN = os.environ["QUERN_BIN"]
 CI = os.environ.get("CI") == "true"
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 GOLDEN = pathlib.Path(os.environ.get("QUERN_GOLDEN", SOURCE.parent / "shared" / "golden"))
-PATIENCE = 180  # seconds: machines under test are busy
+PATIENCE = 120  # seconds: machines under test are busy
 
 
 def quern(*arguments, stdin=b"", timeout=PATIENCE, data_dir=None):

@@ -129,6 +129,7 @@ class Terminal(unittest.TestCase):
     def test_ctrl_c_stops_the_reply_and_not_the_program(self):
         child = self.chat()
         child.sendline("Write a very long story about a mill.")
+        child.expect(r"mill\.\r*\n")  # the echo
         child.expect(r"\w+ \w+ \w+ \w+")  # the reply has begun
         child.sendintr()
         child.expect("stop: stopped")
@@ -154,6 +155,7 @@ class Terminal(unittest.TestCase):
     def test_kill_9_during_a_reply_keeps_what_was_shown(self):
         child = self.chat()
         child.sendline("Write a very long story about a mill.")
+        child.expect(r"mill\.\r*\n")  # the echo
         child.expect(r"\w+ \w+ \w+ \w+ \w+ \w+ \w+ \w+ \w+ \w+ \w+ \w+")
         # Saved four times a second: give the next save its time.
         child.expect(pexpect.TIMEOUT, timeout=1.0)
