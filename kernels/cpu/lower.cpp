@@ -151,13 +151,13 @@ private:
     void bind(const NormOp& o, RowOp& op) {
         const std::int64_t cols = op.in[0].cols;
         const std::int64_t group = o.groupCols == 0 ? cols : o.groupCols;
-        const bool isPerGroup =
-            std::max(m_weights.elements(o.weight), m_weights.elements(o.bias)) > group;
+        const auto step = [&](WeightId id) { return m_weights.elements(id) > group ? group : 0; };
         op.norm = {.kind = o.kind,
                    .eps = o.eps,
                    .groups = cols / group,
                    .groupCols = group,
-                   .weightStep = isPerGroup ? group : 0,
+                   .weightStep = step(o.weight),
+                   .biasStep = step(o.bias),
                    .weight = m_weights.vector(o.weight, o.weightOffset),
                    .bias = m_weights.vector(o.bias)};
     }

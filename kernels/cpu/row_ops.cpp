@@ -34,10 +34,8 @@ void runNorm(const RowOp& op, const Worker& worker, std::int64_t row, std::int64
              std::int64_t end) {
     NormArgs args = op.norm;
     args.groups = (end - begin) / args.groupCols;
-    if (args.weightStep > 0) {
-        args.weight = args.weight == nullptr ? nullptr : args.weight + begin;
-        args.bias = args.bias == nullptr ? nullptr : args.bias + begin;
-    }
+    args.weight += args.weightStep > 0 ? begin : 0;
+    args.bias += args.biasStep > 0 ? begin : 0;
     worker.step.image->kernels->norm(args, worker.at(op.in[0], row) + begin,
                                      worker.at(op.out, row) + begin);
 }

@@ -13,6 +13,7 @@ struct NormArgs {
     std::int64_t groups = 1;        // groups that follow each other in `in` and `out`
     std::int64_t groupCols = 0;     // columns of each
     std::int64_t weightStep = 0;    // from one group's weights to the next: 0 or groupCols
+    std::int64_t biasStep = 0;      // likewise
     const float* weight = nullptr;  // offset included; null: 1
     const float* bias = nullptr;    // null: 0
 };

@@ -105,7 +105,7 @@ void norm(const NormArgs& args, const float* in, float* out) {
     const std::int64_t cols = args.groupCols;
     for (std::int64_t g = 0; g < args.groups; ++g, in += cols, out += cols) {
         const float* weight = args.weight == nullptr ? nullptr : args.weight + g * args.weightStep;
-        const float* bias = args.bias == nullptr ? nullptr : args.bias + g * args.weightStep;
+        const float* bias = args.bias == nullptr ? nullptr : args.bias + g * args.biasStep;
         float mean = 0.0F;
         if (args.kind == NormKind::kLayer) {
             mean =

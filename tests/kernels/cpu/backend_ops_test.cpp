@@ -152,6 +152,7 @@ TEST_P(OpTest, NormByGroups) {
             b.op("norm", NormOp{.in = in,
                                 .out = out,
                                 .weight = b.weight("w", 1, weights, DType::kF32, 1.0F),
+                                .bias = b.weight("b", 1, 4 * group - weights, DType::kF32, 1.0F),
                                 .groupCols = group});
             b.list().ops.output = b.gather("out", out);
             check(b.list(), 6);
