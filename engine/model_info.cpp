@@ -111,6 +111,8 @@ Result<FitEstimate> estimateFit(const ModelInfo& info, const LoadOptions& option
     if (!context) {
         return forward(context);
     }
+    // What others were promised may be more than there is.
+    freeBytes = std::max<std::int64_t>(freeBytes, 0);
     FitEstimate estimate;
     estimate.freeBytes = freeBytes;
     estimate.contextTokens = *context;

@@ -121,6 +121,10 @@ TEST(Fit, HugeSizesSaturate) {
     ASSERT_TRUE(estimate.has_value());
     EXPECT_EQ(estimate->fit, Fit::kDoesNotFit);
     EXPECT_GT(estimate->totalBytes, 0);
+    const auto promised = estimateFit(info, {}, -kGiB);
+    ASSERT_TRUE(promised.has_value());
+    EXPECT_EQ(promised->freeBytes, 0);
+    EXPECT_EQ(promised->fit, Fit::kDoesNotFit);
 }
 
 }  // namespace
