@@ -70,6 +70,7 @@ public:
             return std::vector<std::int64_t>(count, 0);
         }
         std::vector<std::int64_t> values;
+        values.reserve(count);
         for (std::size_t i = 0; i < count; ++i) {
             values.push_back((*numbers)[i]);
         }
