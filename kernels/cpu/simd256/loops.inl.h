@@ -80,12 +80,27 @@ template <class Tile>
     }
 }
 
+/// Calls tile<Rows>(firstRow, range) for all rows and parts of a range whose panels stay in half of
+/// a small second-level cache (512 KiB) while all rows pass them.
+template <class Tile>
+[[gnu::always_inline]] inline void forTiles(const PanelMatrix& weight, std::int64_t rows,
+                                            const OutputRange& range, Tile tile) {
+    constexpr std::int64_t kCachedBytes = std::int64_t{256} << 10;
+    const std::int64_t panels = kCachedBytes / weight.panelBytes;
+    const std::int64_t step = kPanelOutputs * (panels > 0 ? panels : 1);
+    for (std::int64_t begin = range.begin; begin < range.end; begin += step) {
+        const std::int64_t end = range.end - begin < step ? range.end : begin + step;
+        const OutputRange part{begin, end, range.out, range.stride};
+        forRowTiles(rows, [&](auto tileRows, std::int64_t first) { tile(tileRows, first, part); });
+    }
+}
+
 template <class Format>
 void multiplyQ8(const PanelMatrix& weight, const Q8Rows& in, std::int64_t begin, std::int64_t end,
                 float* out, std::int64_t stride) {
     const OutputRange range{begin, end, out, stride};
-    forRowTiles(in.rows, [&](auto rows, std::int64_t first) {
-        multiplyTileQ8<Format, rows()>(weight, in.blocks + first * weight.blocks(), first, range);
+    forTiles(weight, in.rows, range, [&](auto rows, std::int64_t first, const OutputRange& part) {
+        multiplyTileQ8<Format, rows()>(weight, in.blocks + first * weight.blocks(), first, part);
     });
 }
 
@@ -134,8 +149,8 @@ void multiplyF32(const PanelMatrix& weight, const float* in, std::int64_t rows,
                  std::int64_t inStride, std::int64_t begin, std::int64_t end, float* out,
                  std::int64_t stride) {
     const OutputRange range{begin, end, out, stride};
-    forRowTiles(rows, [&](auto tileRows, std::int64_t first) {
-        multiplyTileF32<Format, tileRows()>(weight, in + first * inStride, inStride, first, range);
+    forTiles(weight, rows, range, [&](auto tileRows, std::int64_t first, const OutputRange& part) {
+        multiplyTileF32<Format, tileRows()>(weight, in + first * inStride, inStride, first, part);
     });
 }
 
@@ -193,8 +208,8 @@ void multiplyPlain(const PanelMatrix& weight, const float* in, std::int64_t rows
                    std::int64_t inStride, std::int64_t begin, std::int64_t end, float* out,
                    std::int64_t stride) {
     const OutputRange range{begin, end, out, stride};
-    forRowTiles(rows, [&](auto tileRows, std::int64_t first) {
-        multiplyTilePlain<Plain, tileRows()>(weight, in + first * inStride, inStride, first, range);
+    forTiles(weight, rows, range, [&](auto tileRows, std::int64_t first, const OutputRange& part) {
+        multiplyTilePlain<Plain, tileRows()>(weight, in + first * inStride, inStride, first, part);
     });
 }
 
