@@ -1,0 +1,81 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace quern::engine {
+
+/// How a model writes calls of tools, by the family that writes so first.
+enum class CallDialect : std::uint8_t {
+    kNone,       // all is text
+    kHermes,     // <tool_call>{"name": …, "arguments": {…}}</tool_call>  (also Qwen, Granite 4)
+    kQwenCoder,  // <tool_call><function=NAME><parameter=KEY>VALUE</parameter>…
+    kInvoke,     // <invoke name="NAME"><parameter name="KEY">VALUE</parameter>…  (MiniMax, DSML)
+    kGlm,        // <tool_call>NAME<arg_key>K</arg_key><arg_value>V</arg_value>…
+    kLlama3,    // {"name": …, "parameters": {…}} as the whole reply, also behind <|python_tag|>
+    kMistral,   // [TOOL_CALLS][{…}] and [TOOL_CALLS]NAME[ARGS]{…}
+    kDeepSeek,  // <｜tool▁call▁begin｜>…NAME…{…}<｜tool▁call▁end｜>
+    kKimi,      // <|tool_call_begin|>functions.NAME:0<|tool_call_argument_begin|>{…}
+    kHarmony,   // <|channel|>commentary to=functions.NAME<|message|>{…}<|call|>
+    kPhi,       // <|tool_call|>[{…}]<|/tool_call|>  (also Granite 3)
+    kCommandR,  // <|START_ACTION|>[{"tool_name": …, "parameters": {…}}]<|END_ACTION|>
+    kFunctionary,  // <function=NAME>{…}</function>
+    kFunctools,    // functools[{…}]
+    kPythonic,     // [name(key=value, …), …], also between marks (LFM2, Llama 4)
+    kGemma,        // <|tool_call>call:NAME{key:<|"|>text<|"|>,…}<tool_call|>
+};
+
+/// How a model's replies are built.
+struct ReplyFormat {
+    CallDialect calls = CallDialect::kNone;
+    std::string reasoningOpen;  // empty: no reasoning is set apart
+    std::string reasoningClose;
+};
+
+/// What a chat template's text says of the replies that follow it.
+[[nodiscard]] ReplyFormat recognizeReplyFormat(std::string_view templateSource);
+
+/// A piece of a reply, as it is produced.
+struct ReplyDelta {
+    enum class Kind : std::uint8_t {
+        kContent,
+        kReasoning,
+        kCallName,       // a call begins: `text` is its tool's name, whole
+        kCallArguments,  // more of its arguments, a JSON text when all is there
+    };
+    Kind kind = Kind::kContent;
+    std::size_t call = 0;  // index of the call, for the last two
+    std::string text;
+};
+
+/// Separates a streamed reply into content, reasoning and calls while it is produced. What is no
+/// call after all is delivered as content, marks included; nothing is lost but the marks of what
+/// was understood and white space beside them. How the text is cut into pushes changes nothing
+/// but how the deltas are cut.
+///
+/// It must be given the marks: detokenize with special tokens shown. Belongs to one thread.
+class ReplyParser {
+public:
+    /// `promptEnd` is the end of the prompt's text: where it opens reasoning, the reply begins in
+    /// it. `tools` are the definitions (JSON texts) that the chat was given: their schemas tell
+    /// text from numbers in dialects that do not. Without tools no calls are looked for.
+    ReplyParser(ReplyFormat format, std::string_view promptEnd,
+                const std::vector<std::string>& tools);
+    ~ReplyParser();
+    ReplyParser(ReplyParser&&) noexcept;
+    ReplyParser& operator=(ReplyParser&&) noexcept;
+
+    [[nodiscard]] std::vector<ReplyDelta> push(std::string_view text);
+    /// The reply has ended: gives what was held back.
+    [[nodiscard]] std::vector<ReplyDelta> finish();
+
+private:
+    struct State;
+    std::unique_ptr<State> m_state;
+};
+
+}  // namespace quern::engine

@@ -1,0 +1,260 @@
+// Calls written as function calls of a programming language.
+#include <cctype>
+
+#include "engine/text/tool_parsers/call_body.h"
+
+namespace quern::engine::tool_parsers {
+namespace {
+
+std::string_view trimmed(std::string_view text) {
+    const std::size_t begin = text.find_first_not_of(" \n\r\t");
+    if (begin == std::string_view::npos) {
+        return {};
+    }
+    return text.substr(begin, text.find_last_not_of(" \n\r\t") - begin + 1);
+}
+
+/// A Python literal as JSON: quotes become double ones, True, False and None their JSON words.
+std::string literalToJson(std::string_view text) {
+    std::string out;
+    for (std::size_t i = 0; i < text.size();) {
+        const char c = text[i];
+        if (c == '\'' || c == '"') {
+            std::string value;
+            for (++i; i < text.size() && text[i] != c; ++i) {
+                if (text[i] == '\\' && i + 1 < text.size()) {
+                    ++i;
+                    const char e = text[i];
+                    value += e == 'n' ? '\n' : e == 't' ? '\t' : e == 'r' ? '\r' : e;
+                } else {
+                    value += text[i];
+                }
+            }
+            ++i;
+            out += quoteJson(value);
+        } else if (std::isalpha(static_cast<unsigned char>(c)) != 0) {
+            std::size_t end = i;
+            while (end < text.size() &&
+                   (std::isalnum(static_cast<unsigned char>(text[end])) != 0 || text[end] == '_')) {
+                ++end;
+            }
+            const std::string_view word = text.substr(i, end - i);
+            const bool isKnown = word == "true" || word == "false" || word == "null";
+            out += word == "True"    ? "true"
+                   : word == "False" ? "false"
+                   : word == "None"  ? "null"
+                   : isKnown         ? std::string(word)
+                                     : quoteJson(word);
+            i = end;
+        } else {
+            out += c == '(' ? '[' : c == ')' ? ']' : c;
+            ++i;
+        }
+    }
+    return out;
+}
+
+class PythonicBody : public CallBody {
+public:
+    Status feed(char c, CallSink& sink) override {
+        switch (m_at) {
+            case At::kName:
+                return name(c, sink);
+            case At::kKey:
+                return key(c, sink);
+            case At::kValue:
+                return value(c, sink);
+            case At::kAfterCall:
+                if (c == ']') {
+                    return Status::kDone;
+                }
+                if (c == ',') {
+                    m_text.clear();
+                    m_at = At::kName;
+                    return Status::kMore;
+                }
+                return std::isspace(static_cast<unsigned char>(c)) != 0 ? Status::kMore
+                                                                        : Status::kFailed;
+        }
+        return Status::kFailed;
+    }
+
+private:
+    enum class At { kName, kKey, kValue, kAfterCall };
+
+    Status name(char c, CallSink& sink) {
+        if (c == '(') {
+            const std::string_view called = trimmed(m_text);
+            if (!isCallName(called) || std::isdigit(static_cast<unsigned char>(called[0])) != 0) {
+                return Status::kFailed;
+            }
+            sink.beginCall(called);
+            m_count = 0;
+            m_text.clear();
+            m_at = At::kKey;
+            return Status::kMore;
+        }
+        m_text += c;
+        const std::string_view soFar = trimmed(m_text);
+        return soFar.empty() || isCallName(soFar) ? Status::kMore : Status::kFailed;
+    }
+
+    Status key(char c, CallSink& sink) {
+        if (c == ')') {
+            return endCall(sink);
+        }
+        if (c == '=') {
+            m_key = std::string(trimmed(m_text));
+            m_text.clear();
+            m_depth = 0;
+            m_quote = '\0';
+            m_at = At::kValue;
+            return isCallName(m_key) ? Status::kMore : Status::kFailed;
+        }
+        m_text += c;
+        return m_text.size() < 200 ? Status::kMore : Status::kFailed;
+    }
+
+    Status value(char c, CallSink& sink) {
+        if (m_quote != '\0') {
+            m_text += c;
+            if (m_isEscaped) {
+                m_isEscaped = false;
+            } else if (c == '\\') {
+                m_isEscaped = true;
+            } else if (c == m_quote) {
+                m_quote = '\0';
+            }
+            return Status::kMore;
+        }
+        if (m_depth == 0 && (c == ',' || c == ')')) {
+            sink.arguments((m_count++ == 0 ? "{" : ", ") + quoteJson(m_key) + ": " +
+                           literalToJson(trimmed(m_text)));
+            m_text.clear();
+            m_at = At::kKey;
+            return c == ')' ? endCall(sink) : Status::kMore;
+        }
+        if (c == '\'' || c == '"') {
+            m_quote = c;
+        } else if (c == '(' || c == '[' || c == '{') {
+            ++m_depth;
+        } else if (c == ')' || c == ']' || c == '}') {
+            --m_depth;
+        }
+        m_text += c;
+        return m_depth < 0 ? Status::kFailed : Status::kMore;
+    }
+
+    Status endCall(CallSink& sink) {
+        sink.arguments(m_count == 0 ? "{}" : "}");
+        m_text.clear();
+        m_at = At::kAfterCall;
+        return Status::kMore;
+    }
+
+    At m_at = At::kName;
+    std::string m_text;
+    std::string m_key;
+    std::size_t m_count = 0;
+    int m_depth = 0;
+    char m_quote = '\0';
+    bool m_isEscaped = false;
+};
+
+/// Gemma 4 writes call:NAME{key:<|"|>text<|"|>,other:5}, values nested in the same way.
+class GemmaBody : public CallBody {
+public:
+    Status feed(char c, CallSink& sink) override {
+        m_text += c;
+        if (!m_hasBegun) {
+            if (c != '{') {
+                return m_text.size() < 200 ? Status::kMore : Status::kFailed;
+            }
+            std::string_view head(m_text.data(), m_text.size() - 1);
+            head = trimmed(head);
+            if (!head.starts_with("call:") || !isCallName(head.substr(5))) {
+                return Status::kFailed;
+            }
+            sink.beginCall(head.substr(5));
+            m_hasBegun = true;
+            m_text.clear();
+            put(sink, "{");
+            m_levels = "{";
+            m_expectsKey = true;
+            return Status::kMore;
+        }
+        return inside(c, sink);
+    }
+
+private:
+    static constexpr std::string_view kQuote = "<|\"|>";
+
+    static void put(CallSink& sink, std::string_view json) { sink.arguments(json); }
+
+    Status inside(char c, CallSink& sink) {
+        if (m_inText) {
+            if (m_text.ends_with(kQuote)) {
+                m_text.resize(m_text.size() - kQuote.size());
+                put(sink, quoteJson(m_text));
+                m_text.clear();
+                m_inText = false;
+            }
+            return Status::kMore;
+        }
+        if (m_text == kQuote) {
+            m_inText = true;
+            m_text.clear();
+            return Status::kMore;
+        }
+        if (kQuote.starts_with(m_text)) {
+            return Status::kMore;
+        }
+        if (m_expectsKey && c == ':') {
+            m_text.pop_back();
+            put(sink, quoteJson(trimmed(m_text)) + ": ");
+            m_text.clear();
+            m_expectsKey = false;
+            return Status::kMore;
+        }
+        if (c == '{' || c == '[') {
+            m_levels += c;
+            m_expectsKey = c == '{';
+            put(sink, std::string_view(&c, 1));
+            m_text.clear();
+        } else if (c == '}' || c == ']' || c == ',') {
+            m_text.pop_back();
+            const std::string_view word = trimmed(m_text);
+            if (!word.empty()) {
+                put(sink, literalToJson(word));
+            }
+            m_text.clear();
+            put(sink, c == ',' ? ", " : std::string_view(&c, 1));
+            if (c != ',') {
+                m_levels.pop_back();
+                if (m_levels.empty()) {
+                    return Status::kDone;
+                }
+            }
+            m_expectsKey = m_levels.back() == '{' && c == ',';
+        }
+        return Status::kMore;
+    }
+
+    std::string m_text;
+    std::string m_levels;
+    bool m_hasBegun = false;
+    bool m_inText = false;
+    bool m_expectsKey = false;
+};
+
+}  // namespace
+
+std::unique_ptr<CallBody> makePythonicBody() {
+    return std::make_unique<PythonicBody>();
+}
+
+std::unique_ptr<CallBody> makeGemmaBody() {
+    return std::make_unique<GemmaBody>();
+}
+
+}  // namespace quern::engine::tool_parsers
