@@ -8,6 +8,9 @@ namespace quern::engine::text {
 namespace {
 using Pattern = std::string_view;
 
+// clang-format splits long patterns anew at each run.
+// clang-format off
+
 // Named after the first tokenizer that has them. A letter outside a-z is written [^\P{L}a-z]: one
 // class, so that runs of letters need no backtracking.
 constexpr Pattern kGpt2[] = {
