@@ -48,7 +48,10 @@ std::partial_ordering orderIntFloat(std::int64_t a, double b) {
 }
 
 std::partial_ordering reversed(std::partial_ordering order) {
-    return 0 <=> order;
+    if (std::is_lt(order)) {
+        return std::partial_ordering::greater;
+    }
+    return std::is_gt(order) ? std::partial_ordering::less : order;
 }
 
 std::partial_ordering orderNumbers(const Value& a, const Value& b) {

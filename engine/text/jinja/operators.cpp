@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cmath>
+#include <compare>
 #include <optional>
 
 #include "engine/text/jinja/compare.h"
@@ -378,13 +379,13 @@ bool compare(Interpreter& interpreter, Operator op, const Value& left, const Val
         case Operator::kNotEqual:
             return !isEqual(left, right);
         case Operator::kLess:
-            return ordered("<") < 0;
+            return std::is_lt(ordered("<"));
         case Operator::kLessEqual:
-            return ordered("<=") <= 0;
+            return std::is_lteq(ordered("<="));
         case Operator::kGreater:
-            return ordered(">") > 0;
+            return std::is_gt(ordered(">"));
         case Operator::kGreaterEqual:
-            return ordered(">=") >= 0;
+            return std::is_gteq(ordered(">="));
         case Operator::kIn:
             return contains(interpreter, right, left);
         default:

@@ -73,7 +73,7 @@ Value unique(Interpreter& interpreter, const Value& input, const Arguments& argu
     const Parameters given("unique", arguments, {"case_sensitive", "attribute"});
     auto& seen = interpreter.heap().make<Dict>();
     const bool isCaseSensitive = given.isTrue(0, false);
-    const Value attribute = given[1];
+    const Value& attribute = given[1];
     Cursor source = iterate(interpreter.heap(), input);
     return Value(&interpreter.heap().make<Iterator>(
         [&interpreter, &seen, isCaseSensitive, attribute, from = std::move(source)](Value& out) {
@@ -126,6 +126,7 @@ Value groupBy(Interpreter& interpreter, const Value& input, const Arguments& arg
     };
     const std::vector<Value> items = interpreter.itemsOf(input);
     std::vector<Value> keys;
+    keys.reserve(items.size());
     for (const Value& item : items) {
         keys.push_back(foldCase(interpreter, keyOf(item), isCaseSensitive));
     }
