@@ -26,6 +26,17 @@ std::optional<fs::path> goldenOrCopied(const std::string& subfolder) {
     return fs::exists(copied) ? std::optional(copied) : std::nullopt;
 }
 
+fs::path modelsDir() {
+    if (const char* given = std::getenv("QUERN_MODELS")) {
+        return given;
+    }
+    if (const char* data = std::getenv("XDG_DATA_HOME")) {
+        return fs::path(data) / "quern" / "models";
+    }
+    const char* home = std::getenv("HOME");
+    return fs::path(home != nullptr ? home : "/") / ".local" / "share" / "quern" / "models";
+}
+
 fs::path dataDir() {
     return fs::path(QUERN_SOURCE_DIR) / "tests" / "data";
 }

@@ -15,6 +15,9 @@ namespace quern::test {
 /// tests/data/golden/NAME. Absent when neither has it.
 [[nodiscard]] std::optional<std::filesystem::path> goldenOrCopied(const std::string& subfolder);
 
+/// Where real models lie: $QUERN_MODELS, or the models folder that `quern models pull` fills.
+[[nodiscard]] std::filesystem::path modelsDir();
+
 /// tests/data of this checkout.
 [[nodiscard]] std::filesystem::path dataDir();
 

@@ -149,8 +149,7 @@ TEST(ModelSource, SpecsOfTheFirstArchitectures) {
 TEST(ModelSource, RealFilesOpen) {
     int opened = 0;
     for (const char* name : {"SmolLM2-135M-Instruct.Q4_1.gguf", "gemma-3-270m-q4_k_m.gguf"}) {
-        const char* folder = std::getenv("QUERN_MODELS");
-        const fs::path path = fs::path(folder != nullptr ? folder : "/opt/rival/models") / name;
+        const fs::path path = test::modelsDir() / name;
         if (!fs::exists(path)) {
             continue;
         }
