@@ -246,10 +246,6 @@
         <translation>[ñö lîmît··]</translation>
     </message>
     <message>
-        <source>The model's own values</source>
-        <translation>[Thé mödél'š öwñ vàlúéš·······]</translation>
-    </message>
-    <message>
         <source>Your values</source>
         <translation>[Ýöúr vàlúéš···]</translation>
     </message>
@@ -264,6 +260,10 @@
     <message>
         <source>Shown after the next message.</source>
         <translation>[Šhöwñ àftér thé ñéxt méššàgé.·········]</translation>
+    </message>
+    <message>
+        <source>Set for this model</source>
+        <translation>[Šét för thîš mödél······]</translation>
     </message>
 </context>
 <context>

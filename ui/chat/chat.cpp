@@ -385,7 +385,7 @@ void Chat::setSystemPrompt(const QString& prompt) {
 
 QVariantMap Chat::sampling() const {
     const engine::SamplingParams p = m_settings.usesModelDefaults && m_host.hasModel()
-                                         ? m_host.current()->defaults
+                                         ? chatSampling(*m_host.current())
                                          : m_settings.sampling;
     const auto number = [](float value) {
         return static_cast<double>(qRound(value * 1000)) / 1000;
@@ -402,7 +402,7 @@ QVariantMap Chat::sampling() const {
 
 void Chat::setSampling(const QString& name, const QString& value) {
     if (m_settings.usesModelDefaults && m_host.hasModel()) {
-        m_settings.sampling = m_host.current()->defaults;
+        m_settings.sampling = chatSampling(*m_host.current());
     }
     engine::SamplingParams& p = m_settings.sampling;
     bool isNumber = false;

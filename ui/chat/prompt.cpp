@@ -39,6 +39,19 @@ std::vector<engine::ChatMessage> promptMessages(const ConversationSettings& sett
     return messages;
 }
 
+engine::SamplingParams chatSampling(const engine::LoadedModel& model) {
+    constexpr float kTemperature = 0.6F;
+    constexpr float kTopP = 0.9F;
+    engine::SamplingParams sampling = model.defaults;
+    const engine::SamplingParams bare;
+    if (sampling.temperature == bare.temperature && sampling.topP == bare.topP &&
+        sampling.topK == bare.topK && sampling.minP == bare.minP) {
+        sampling.temperature = kTemperature;
+        sampling.topP = kTopP;
+    }
+    return sampling;
+}
+
 Result<std::int64_t> countPromptTokens(const engine::LoadedModel& model,
                                        const std::vector<engine::ChatMessage>& messages,
                                        bool addGenerationPrompt) {

@@ -12,6 +12,10 @@ namespace quern::ui {
 [[nodiscard]] std::vector<engine::ChatMessage> promptMessages(const ConversationSettings& settings,
                                                               const std::vector<Turn>& path);
 
+/// How a chat samples unless told otherwise: as the model's own configuration says, and with a
+/// calmer hand than the bare distribution where it brings none.
+[[nodiscard]] engine::SamplingParams chatSampling(const engine::LoadedModel& model);
+
 /// How many tokens these messages take in the model's own template. Takes milliseconds: on a
 /// worker.
 [[nodiscard]] Result<std::int64_t> countPromptTokens(

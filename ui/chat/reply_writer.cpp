@@ -22,7 +22,7 @@ engine::Request requestFor(const ReplyOrder& order) {
     request.model = order.model->name;
     request.prompt = engine::ChatPrompt{.messages = promptMessages(order.settings, path)};
     request.sampling =
-        order.settings.usesModelDefaults ? order.model->defaults : order.settings.sampling;
+        order.settings.usesModelDefaults ? chatSampling(*order.model) : order.settings.sampling;
     if (order.settings.maxTokens > 0) {
         request.output.maxTokens = order.settings.maxTokens;
     }

@@ -68,8 +68,11 @@ const engine::ModelSnapshot* EngineFeed::model(const std::string& name) const {
 }
 
 QString EngineFeed::device() const {
-    return m_snapshot.models.empty() ? QString()
-                                     : QString::fromStdString(m_snapshot.models.front().device);
+    if (m_snapshot.models.empty()) {
+        return {};
+    }
+    const QString id = QString::fromStdString(m_snapshot.models.front().device);
+    return id.compare(QLatin1String("cpu"), Qt::CaseInsensitive) == 0 ? id.toUpper() : id;
 }
 
 QString EngineFeed::memoryText() const {

@@ -10,7 +10,13 @@ constexpr int kProgressMs = 100;
 
 QVariantMap card(const engine::LoadedModel& model) {
     QVariantList items;
+    std::int64_t estimated = model.estimate.totalBytes;
     for (const engine::FitItem& item : model.estimate.items) {
+        if (item.name == "margin") {
+            // Room left for others: not part of what the load was measured to take.
+            estimated -= item.bytes;
+            continue;
+        }
         items.append(QVariantMap{{QStringLiteral("name"), QString::fromStdString(item.name)},
                                  {QStringLiteral("bytes"), formatBytes(item.bytes)}});
     }
@@ -21,7 +27,7 @@ QVariantMap card(const engine::LoadedModel& model) {
     return {{QStringLiteral("name"), QString::fromStdString(model.name)},
             {QStringLiteral("path"), QString::fromStdString(model.options.path.string())},
             {QStringLiteral("context"), formatCount(model.options.contextTokens)},
-            {QStringLiteral("estimate"), formatBytes(model.estimate.totalBytes)},
+            {QStringLiteral("estimate"), formatBytes(estimated)},
             {QStringLiteral("measured"), formatBytes(model.measuredBytes)},
             {QStringLiteral("seconds"), formatDecimal(model.loadSeconds, 1)},
             {QStringLiteral("items"), items},

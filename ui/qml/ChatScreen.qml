@@ -81,5 +81,6 @@ FocusScope {
         target: screen.chat
         function onOpened() { composer.endEdit(); composer.takeFocus() }
     }
+    Component.onCompleted: composer.takeFocus()
     onVisibleChanged: if (visible) composer.takeFocus()
 }

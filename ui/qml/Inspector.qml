@@ -69,7 +69,7 @@ Flickable {
         RowLayout {
             Layout.fillWidth: true
             Words {
-                text: inspector.sampling.usesModelDefaults ? qsTr("The model's own values") : qsTr("Your values")
+                text: inspector.sampling.usesModelDefaults ? qsTr("Set for this model") : qsTr("Your values")
                 font.pixelSize: Theme.caption
                 color: Theme.ink2
                 wrapMode: Text.Wrap

@@ -5,7 +5,7 @@ import Quern
 Card {
     id: card
     readonly property var monitor: Session.monitor
-    readonly property bool isNarrow: width < 700 * Theme.textScale
+    readonly property bool isNarrow: width > 0 && width < 700 * Theme.textScale
     readonly property bool isKnown: monitor.cacheStory !== ""
 
     component Key: RowLayout {

@@ -1,0 +1,100 @@
+#include "app/wiring/desktop/desktop_app.h"
+
+#include <chrono>
+#include <optional>
+
+#include "app/wiring/desktop/file_settings.h"
+#include "app/wiring/desktop/hosted_server.h"
+#include "app/wiring/desktop/shelved_models.h"
+#include "app/wiring/desktop/stored_conversations.h"
+
+namespace quern::app {
+namespace {
+
+constexpr std::chrono::milliseconds kShutdownGrace{500};
+
+std::optional<std::filesystem::path> pathOf(const std::string& dataFolder) {
+    return dataFolder.empty() ? std::nullopt : std::optional<std::filesystem::path>(dataFolder);
+}
+
+}  // namespace
+
+struct DesktopApp::Parts {
+    std::unique_ptr<SettingsFile> settingsFile;
+    std::unique_ptr<ConversationStore> store;
+    std::unique_ptr<engine::Engine> engine;
+    std::optional<FileSettings> settings;
+    std::optional<StoredConversations> conversations;
+    std::optional<ShelvedModels> library;
+    std::optional<HostedServer> server;
+    std::optional<ui::Desktop> desktop;
+};
+
+DesktopApp::DesktopApp(std::unique_ptr<Parts> parts) : m_parts(std::move(parts)) {}
+
+DesktopApp::~DesktopApp() {
+    m_parts->desktop.reset();
+    m_parts->server->stop();
+    m_parts->engine->shutdown(kShutdownGrace);
+}
+
+ui::Desktop& DesktopApp::desktop() {
+    return *m_parts->desktop;
+}
+
+Result<std::unique_ptr<DesktopApp>> DesktopApp::create(const DesktopStart& start) {
+    auto parts = std::make_unique<Parts>();
+    Result<DataFolders> folders = openDataFolders(pathOf(start.dataFolder));
+    if (!folders) {
+        return forward(folders);
+    }
+    Result<std::unique_ptr<SettingsFile>> settings = SettingsFile::open(folders->settingsFile);
+    if (!settings) {
+        return forward(settings);
+    }
+    parts->settingsFile = std::move(*settings);
+    Result<std::unique_ptr<ConversationStore>> store = ConversationStore::open(folders->database());
+    if (!store) {
+        return forward(store);
+    }
+    parts->store = std::move(*store);
+    Result<std::unique_ptr<engine::Engine>> engine = engine::makeEngine({});
+    if (!engine) {
+        return forward(engine);
+    }
+    parts->engine = std::move(*engine);
+    parts->settings.emplace(*parts->settingsFile);
+    parts->conversations.emplace(*parts->store);
+    parts->library.emplace(*folders, *parts->engine);
+    parts->server.emplace(*parts->engine);
+
+    QString model;
+    if (!start.model.isEmpty()) {
+        Result<std::filesystem::path> found =
+            ModelLibrary(*folders).resolve(start.model.toStdString());
+        if (!found) {
+            return forward(found);
+        }
+        model = QString::fromStdString(found->string());
+    }
+    parts->desktop.emplace(
+        ui::DesktopPorts{.engine = *parts->engine,
+                         .conversations = *parts->conversations,
+                         .library = *parts->library,
+                         .server = *parts->server,
+                         .settings = *parts->settings},
+        ui::DesktopOptions{.openFile = start.file,
+                           .loadModel = model,
+                           .startsServer = parts->settings->get("server.isOn") == "true"});
+    return std::unique_ptr<DesktopApp>(new DesktopApp(std::move(parts)));
+}
+
+Result<QString> instanceKey(const std::string& dataFolder) {
+    Result<DataFolders> folders = openDataFolders(pathOf(dataFolder));
+    if (!folders) {
+        return forward(folders);
+    }
+    return QString::fromStdString(folders->data.string());
+}
+
+}  // namespace quern::app

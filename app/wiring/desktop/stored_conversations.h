@@ -1,0 +1,41 @@
+#pragma once
+
+#include <string>
+
+#include "app/chat/conversation_store.h"
+#include "ui/ports/conversation_store.h"
+
+namespace quern::app {
+
+/// The window's conversations, kept by the chat service's store. As thread-safe as the store.
+class StoredConversations : public ui::ConversationStore {
+public:
+    /// `store` must outlive it.
+    explicit StoredConversations(app::ConversationStore& store) : m_store(store) {}
+
+    [[nodiscard]] Result<std::vector<ui::ConversationSummary>> list(
+        const std::string& search) override;
+    [[nodiscard]] Result<std::int64_t> create(const std::string& title,
+                                              const ui::ConversationSettings& settings) override;
+    [[nodiscard]] Status rename(std::int64_t conversation, const std::string& title) override;
+    [[nodiscard]] Status remove(std::int64_t conversation) override;
+    [[nodiscard]] Status restore(std::int64_t conversation) override;
+    [[nodiscard]] Result<ui::ConversationContent> open(std::int64_t conversation) override;
+    [[nodiscard]] Status saveSettings(std::int64_t conversation,
+                                      const ui::ConversationSettings& settings) override;
+    [[nodiscard]] Result<std::int64_t> addTurn(std::int64_t conversation,
+                                               const ui::Turn& turn) override;
+    [[nodiscard]] Status updateTurn(std::int64_t conversation, const ui::Turn& turn) override;
+    [[nodiscard]] Status selectSibling(std::int64_t conversation, std::int64_t turn,
+                                       int offset) override;
+
+private:
+    app::ConversationStore& m_store;
+};
+
+/// A conversation's settings without its system prompt, as the store keeps them, and back. Text
+/// that does not parse, and values of a wrong type, give the defaults.
+[[nodiscard]] std::string settingsToJson(const ui::ConversationSettings& settings);
+[[nodiscard]] ui::ConversationSettings settingsFromJson(const std::string& json);
+
+}  // namespace quern::app
