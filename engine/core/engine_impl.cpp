@@ -4,6 +4,7 @@
 #include <set>
 #include <utility>
 
+#include "engine/core/byte_text.h"
 #include "engine/core/engine_thread.h"
 #include "engine/core/make_engine.h"
 #include "engine/core/model_loader.h"
@@ -51,6 +52,8 @@ private:
     [[nodiscard]] Status reserveName(const std::string& name);
     [[nodiscard]] Result<std::shared_ptr<const LoadedModel>> loadReserved(
         const LoadOptions& options, const std::function<bool(const LoadProgress&)>& progress);
+    /// What to say when memory is short and a model does nothing; empty when none idles.
+    [[nodiscard]] std::string adviceToUnload() const;
     [[nodiscard]] static tl::unexpected<Error> shuttingDown() {
         return fail(ErrorCode::kBusy, "the engine is shutting down");
     }
@@ -86,6 +89,9 @@ Result<std::shared_ptr<const LoadedModel>> EngineImpl::load(
     auto model = loadReserved(options, progress);
     if (!model) {
         m_ledger.set(options.name, 0);
+        if (model.error().code == ErrorCode::kOutOfMemory) {
+            model.error().message += adviceToUnload();
+        }
     }
     const std::lock_guard lock(m_modelsMutex);
     m_reserved.erase(options.name);
@@ -93,6 +99,18 @@ Result<std::shared_ptr<const LoadedModel>> EngineImpl::load(
         m_models.emplace(options.name, *model);
     }
     return model;
+}
+
+std::string EngineImpl::adviceToUnload() const {
+    const EngineSnapshot now = snapshot();
+    const auto idlest = std::ranges::max_element(now.models, {}, [](const ModelSnapshot& model) {
+        return model.requests.empty() ? model.lastUsedSecondsAgo : -1.0;
+    });
+    if (idlest == now.models.end() || !idlest->requests.empty()) {
+        return {};
+    }
+    return "; unloading " + idlest->name + " would free " +
+           byteText(idlest->weightBytes + idlest->kvBytes + idlest->scratchBytes);
 }
 
 Result<std::shared_ptr<const LoadedModel>> EngineImpl::loadReserved(

@@ -7,6 +7,7 @@
 #include "engine/core/byte_text.h"
 #include "engine/core/kv_sizing.h"
 #include "engine/metrics/process_memory.h"
+#include "kernels/quant.h"
 
 namespace quern::engine {
 
@@ -86,6 +87,12 @@ private:
 
 tl::unexpected<Error> cancelled(const std::string& name) {
     return fail(ErrorCode::kCancelled, "loading " + name + " was cancelled");
+}
+
+bool hasQuantizedWeights(Runner& runner) {
+    return std::ranges::any_of(runner.program().ops().weights, [](const kernels::Weight& weight) {
+        return kernels::traits(weight.type).isQuantized;
+    });
 }
 
 constexpr double kReadShare = 0.02;
@@ -176,6 +183,9 @@ Result<LoadResult> loadModel(ModelFactory& factory, MemoryLedger& ledger, const 
     auto runner = makeRunner(**opened, options, reporter);
     if (!runner) {
         return reporter.isCancelled() ? cancelled(model->name) : forward(runner);
+    }
+    if (!hasQuantizedWeights(**runner)) {
+        model->options.activations = kernels::ActivationType::kF32;
     }
 
     if (!reporter.report(LoadStage::kCache, kWeightsShare)) {

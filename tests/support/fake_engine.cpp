@@ -18,7 +18,7 @@ public:
         info.format = "fake";
         info.architecture = "fake";
         info.isSupported = true;
-        info.weightBytes = fake.weightBytes;
+        info.weightBytes = fake.model.weightBytes;
         info.contextTokens = fake.contextTokens;
         info.vocabSize = fake.model.vocab;
         info.hiddenSize = 8;

@@ -21,7 +21,6 @@ struct FakeEngineModel {
     std::shared_ptr<const engine::Tokenizer> tokenizer = std::make_shared<FakeTokenizer>();
     engine::ChatTemplates templates;
     std::int64_t contextTokens = 4096;
-    std::int64_t weightBytes = 1 << 20;
     engine::MemoryFacts memory = {.totalBytes = std::int64_t{8} << 30,
                                   .freeBytes = std::int64_t{4} << 30};
     /// Called between headers and weights.

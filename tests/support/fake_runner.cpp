@@ -20,7 +20,8 @@ std::uint64_t mix(std::uint64_t x) {
 class FakeProgram final : public kernels::Program {
 public:
     [[nodiscard]] const kernels::OpList& ops() const override { return m_ops; }
-    [[nodiscard]] std::int64_t weightBytes() const override { return 1 << 20; }
+    explicit FakeProgram(std::int64_t weightBytes) : m_weightBytes(weightBytes) {}
+    [[nodiscard]] std::int64_t weightBytes() const override { return m_weightBytes; }
     [[nodiscard]] std::int64_t scratchBytes() const override { return 1 << 16; }
     void setProfiling(bool /*isOn*/) override {}
     [[nodiscard]] std::vector<kernels::OpTiming> timings() const override { return {}; }
@@ -28,6 +29,7 @@ public:
     [[nodiscard]] std::int64_t barriersPerStep() const override { return 0; }
 
 private:
+    std::int64_t m_weightBytes;
     kernels::OpList m_ops;
 };
 
@@ -48,7 +50,7 @@ std::int32_t tableEntry(const engine::GroupTable& table, std::size_t slice, std:
 }  // namespace
 
 FakeRunner::FakeRunner(FakeModel model)
-    : m_model(std::move(model)), m_program(std::make_unique<FakeProgram>()) {
+    : m_model(std::move(model)), m_program(std::make_unique<FakeProgram>(m_model.weightBytes)) {
     m_layout.groups = static_cast<std::int32_t>(m_model.windows.size());
     for (std::size_t g = 0; g < m_model.windows.size(); ++g) {
         m_groups.push_back(engine::KvGroupSpec{.window = m_model.windows[g]});

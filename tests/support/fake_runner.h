@@ -20,6 +20,7 @@ struct FakeModel {
     std::int64_t vocab = 97;
     std::vector<std::int64_t> windows = {0};  // [groups]; 0: sees all
     std::uint64_t seed = 1;
+    std::int64_t weightBytes = 1 << 20;
     /// When set, its token gets by far the best logit: a model that says what a test wants.
     std::function<engine::TokenId(std::span<const engine::TokenId> history)> script;
     /// Called at the start of every step on the engine's thread; an error fails the step.

@@ -69,7 +69,7 @@ TEST(EngineLoad, RefusesByName) {
 
 TEST(EngineLoad, WhatDoesNotFitIsRefusedWithTheEstimate) {
     FakeEngineModel model;
-    model.weightBytes = std::int64_t{10} << 30;
+    model.model.weightBytes = std::int64_t{10} << 30;
     auto engine = makeEngineForTest(model);
     const auto refused = engine->load(named("big"), {});
     ASSERT_FALSE(refused);
@@ -90,7 +90,7 @@ TEST(EngineLoad, WhatDoesNotFitIsRefusedWithTheEstimate) {
 
 TEST(EngineLoad, PromisedMemoryIsNotPromisedTwice) {
     FakeEngineModel model;
-    model.weightBytes = std::int64_t{2} << 30;
+    model.model.weightBytes = std::int64_t{2} << 30;
     auto engine = makeEngineForTest(model);
     loadFake(*engine, "first");
     // The fake's memory looks as free as before; its 2 GiB are taken all the same while they load.
@@ -106,10 +106,15 @@ TEST(EngineLoad, PromisedMemoryIsNotPromisedTwice) {
     loading.get_future().wait();
     const auto second = slow->load(named("b"), {});
     EXPECT_EQ(second.error().code, ErrorCode::kOutOfMemory);
+    EXPECT_EQ(second.error().message.find("unloading"), std::string::npos);
     const auto same = slow->load(named("a"), {});
     EXPECT_EQ(same.error().code, ErrorCode::kConflict) << "being loaded";
     go.set_value();
     EXPECT_TRUE(first.get());
+    const auto third = slow->load(named("b"), {});
+    ASSERT_FALSE(third);
+    EXPECT_NE(third.error().message.find("; unloading a would free "), std::string::npos)
+        << third.error().message;
 }
 
 TEST(EngineLoad, CanBeCancelledAtEveryStage) {

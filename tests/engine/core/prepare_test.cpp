@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <limits>
 
 #include "tests/engine/core/core_helpers.h"
@@ -129,6 +130,36 @@ TEST_F(Prepare, ResolvesWhatIsLeftOpen) {
     auto third = m_engine->prepare(seeded);
     EXPECT_EQ(third->seed, 3U);
     EXPECT_EQ(third->request.sampling.topK, 0) << "-1 and 0 both mean all";
+}
+
+TEST(PrepareChat, GoesThroughTheModelsTemplate) {
+    FakeEngineModel model;
+    auto source = ChatTemplate::create(
+        "{% for m in messages %}{% if m.role == 'robot' %}"
+        "{{ raise_exception('Only people may speak') }}{% endif %}"
+        "{{ bos_token }}[{{ m.role }}]{{ m.content }}{% endfor %}"
+        "{% if add_generation_prompt %}[assistant]{% endif %}");
+    ASSERT_TRUE(source) << source.error().message;
+    model.templates.standard = *source;
+    auto engine = makeEngineForTest(model);
+    loadFake(*engine, "m");
+    Request request;
+    request.prompt = ChatPrompt{.messages = {{.role = "user", .textParts = {"Hi"}}}};
+    const auto prepared = engine->prepare(request);
+    ASSERT_TRUE(prepared) << prepared.error().message;
+    EXPECT_EQ(prepared->promptText, "<s>[user]Hi[assistant]");
+    EXPECT_EQ(std::ranges::count(prepared->promptIds, FakeTokenizer::kBos), 1) << "BOS once";
+    EXPECT_EQ(prepared->promptIds.front(), FakeTokenizer::kBos);
+
+    request.prompt = ChatPrompt{.messages = {{.role = "robot", .textParts = {"Hi"}}}};
+    const auto refused = engine->prepare(request);
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, ErrorCode::kInvalidArgument);
+    EXPECT_NE(refused.error().message.find("Only people may speak"), std::string::npos);
+
+    auto plain = makeEngineForTest();
+    loadFake(*plain, "m");
+    EXPECT_EQ(plain->prepare(request).error().code, ErrorCode::kUnsupported) << "no template";
 }
 
 TEST_F(Prepare, SubmitChecksWhatAFrontDoorMayHaveMade) {
