@@ -1,4 +1,8 @@
+<<<<<<< HEAD
 """The window with a real model: type, send, restart, kill -9, a second start.
+=======
+"""The window with a real model: type, send, stop, restart, kill -9, a second start.
+>>>>>>> ce1dbae (app: wire the window to engine, store, library and server)
 
 Drives quern-desktop under Xvfb with xdotool and looks at what it saved. State 1 is a reply being
 written, 2 one that was interrupted.
@@ -60,6 +64,7 @@ class Window(unittest.TestCase):
         self.process = subprocess.Popen(
             [DESKTOP, "--data-dir", self.data, "--model", self.model], env=self.environment)
         self.wait_for(lambda: self.xdotool("search", "--name", "Quern"), "a window")
+        time.sleep(1.5)  # a window that was just mapped loses the first keys
 
     def xdotool(self, *arguments):
         done = subprocess.run(["xdotool", *arguments], env=self.environment, capture_output=True,
@@ -97,7 +102,8 @@ class Window(unittest.TestCase):
     def say(self, text):
         before = len(self.messages())
         self.xdotool("mousemove", "700", "722", "click", "1")
-        self.xdotool("type", "--delay", "5", text)
+        time.sleep(0.3)
+        self.xdotool("type", "--delay", "12", text)
 
         def sent():
             # Until the model is loaded Enter sends nothing and the text stays.
@@ -139,6 +145,17 @@ class Window(unittest.TestCase):
         self.wait_for(opened, "conversation in the list")
         self.assertEqual(self.messages(), before)
 
+<<<<<<< HEAD
+=======
+    def test_escape_stops_and_keeps_what_was_shown(self):
+        self.start()
+        self.say_until_it_writes()
+        self.xdotool("key", "Escape")
+        self.wait_for(lambda: self.messages()[-1][2] != WRITING, "stop")
+        self.assertEqual(self.messages()[-1][2], INTERRUPTED)
+        self.assertTrue(self.messages()[-1][1])
+
+>>>>>>> ce1dbae (app: wire the window to engine, store, library and server)
     def test_a_kill_keeps_what_was_shown(self):
         self.start()
         self.say_until_it_writes()
