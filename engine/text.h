@@ -51,6 +51,10 @@ public:
     /// The bytes a token stands for in the middle of a text; control tokens give their spelling.
     /// Empty for ids out of range.
     [[nodiscard]] virtual std::string_view tokenBytes(TokenId id) const = 0;
+    /// The bytes of a token that begins a text: without the space that the format adds.
+    [[nodiscard]] virtual std::string leadingBytes(TokenId id) const {
+        return decode(std::span(&id, 1), false);
+    }
     /// Control tokens: not text, unless asked for.
     [[nodiscard]] virtual bool isControl(TokenId id) const = 0;
     /// The text of ids as the reference decoder gives it (a leading space that the format adds is

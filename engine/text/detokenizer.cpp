@@ -42,11 +42,9 @@ struct Detokenizer::State {
         if (!isAtStart) {
             return std::string(middle);
         }
-        std::string first = tokenizer->decode(std::span(&id, 1), false);
+        std::string first = tokenizer->leadingBytes(id);
         isAtStart = first.empty() && middle.empty();
-        // A token that is also the last may lack its ending; here more will follow.
-        const bool isCut = !first.empty() && middle.starts_with(first);
-        return isCut ? std::string(middle) : first;
+        return first;
     }
 };
 

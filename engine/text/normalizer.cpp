@@ -104,11 +104,12 @@ std::string trimmed(std::string_view text, bool left, bool right) {
 
 void cleanBertChar(char32_t c, const BertNormalizerOptions& options, std::string& out) {
     if (options.cleansText) {
-        if (isWhitespace(c)) {
-            out.push_back(' ');
+        const bool isKept = c == '\t' || c == '\n' || c == '\r';
+        if (c == 0 || c == 0xFFFD || (isOther(c) && !isKept)) {
             return;
         }
-        if (c == 0 || c == 0xFFFD || isOther(c)) {
+        if (isWhitespace(c)) {
+            out.push_back(' ');
             return;
         }
     }
@@ -184,7 +185,7 @@ NormalizerPtr makeLowercase() {
 
 NormalizerPtr makeStripAccents() {
     return makeFromChars([](char32_t c, std::string& out) {
-        if (!isNonspacingMark(c)) {
+        if (!isMark(c)) {
             appendUtf8(out, c);
         }
     });

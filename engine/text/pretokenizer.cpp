@@ -242,6 +242,29 @@ PreTokenizerPtr makeCharSplit(bool (*isKind)(char32_t), SplitBehavior behavior) 
         behavior, false);
 }
 
+PreTokenizerPtr makeWordSplit() {
+    enum class Class { kSpace, kWord, kOther };
+    const auto classOf = [](char32_t c) {
+        return isWordChar(c) ? Class::kWord : isWhitespace(c) ? Class::kSpace : Class::kOther;
+    };
+    return makeSplit(
+        [classOf](std::string_view text, std::vector<RegexMatch>& matches) {
+            Class before = Class::kSpace;
+            for (std::size_t i = 0; i < text.size();) {
+                const DecodedChar c = decodeValidUtf8(text, i);
+                const Class kind = classOf(c.codepoint);
+                if (kind == before && kind != Class::kSpace) {
+                    matches.back().end += c.length;
+                } else if (kind != Class::kSpace) {
+                    matches.push_back({i, i + c.length});
+                }
+                before = kind;
+                i += c.length;
+            }
+        },
+        SplitBehavior::kRemoved, true);
+}
+
 PreTokenizerPtr makeFixedLength(std::size_t length) {
     return std::make_unique<FixedLength>(length);
 }

@@ -61,6 +61,8 @@ enum class SplitBehavior { kRemoved, kIsolated, kMergedWithPrevious, kMergedWith
                                               bool isInverted);
 /// Cuts at characters of a kind.
 [[nodiscard]] PreTokenizerPtr makeCharSplit(bool (*isKind)(char32_t), SplitBehavior behavior);
+/// Keeps words and runs of what is neither word nor white space.
+[[nodiscard]] PreTokenizerPtr makeWordSplit();
 /// Cuts after every `length` characters (at least 1).
 [[nodiscard]] PreTokenizerPtr makeFixedLength(std::size_t length);
 /// Pieces begin with a space.

@@ -1,5 +1,5 @@
-#include <cctype>
-#include <optional>
+#include <algorithm>
+#include <iterator>
 #include <vector>
 
 #include "engine/text/pretokenizer_regex.h"
@@ -10,9 +10,20 @@ namespace {
 // PCRE2's \s takes U+180E, which is no white space since Unicode 6.3.
 constexpr std::string_view kSpaceSet =
     R"(\t-\r \x{85}\x{A0}\x{1680}\x{2000}-\x{200A}\x{2028}\x{2029}\x{202F}\x{205F}\x{3000})";
-// PCRE2's \w (before 10.43) knows no marks and no connectors besides the underscore.
-constexpr std::string_view kWordSet = R"(\p{L}\p{M}\p{Nd}\p{Nl}\p{Pc})";
+// PCRE2's \w (before 10.43) knows no marks and no connectors besides the underscore; Oniguruma's
+// takes the fractions and superscripts of Latin-1 too.
+constexpr std::string_view kWordSet =
+    R"(\p{L}\p{M}\p{Nd}\p{Nl}\p{Pc}\x{B2}\x{B3}\x{B9}\x{BC}-\x{BE})";
 
+// By the name of a script PCRE2 means characters that are used with it, the others those that are
+// of it.
+constexpr std::string_view kScripts[] = {
+    "Arabic",   "Armenian",  "Bengali",   "Cyrillic", "Devanagari", "Ethiopic",
+    "Georgian", "Greek",     "Gujarati",  "Gurmukhi", "Han",        "Hangul",
+    "Hebrew",   "Hiragana",  "Kannada",   "Katakana", "Khmer",      "Lao",
+    "Latin",    "Malayalam", "Mongolian", "Myanmar",  "Oriya",      "Sinhala",
+    "Tamil",    "Telugu",    "Thaana",    "Thai",     "Tibetan",    "Bopomofo",
+};
 // No such class: makes the pattern fail to compile, which the caller reports.
 constexpr std::string_view kNotExpressible = "[[:unsupported:]]";
 constexpr int kDeepest = 8;
@@ -106,6 +117,12 @@ private:
                     return set(kWordSet, true);
                 }
                 break;
+            case 'b':
+                if (!isInClass) {
+                    m_at += 2;
+                    return wordBorder();
+                }
+                break;
             case 'h':
                 if (m_isOniguruma) {
                     return set("0-9a-fA-F", false);
@@ -122,9 +139,12 @@ private:
             case 'P':
                 if (const std::size_t close = m_in.find('}', m_at);
                     close != std::string_view::npos && m_in.substr(m_at + 2, 1) == "{") {
-                    std::string whole(m_in.substr(m_at, close + 1 - m_at));
+                    const std::string_view name = m_in.substr(m_at + 3, close - m_at - 3);
+                    const bool isScript = std::find(std::begin(kScripts), std::end(kScripts),
+                                                    name) != std::end(kScripts);
                     m_at = close + 1;
-                    return whole;
+                    return std::string("\\") + kind + (isScript ? "{sc:" : "{") +
+                           std::string(name) + "}";
                 }
                 break;
             default:
@@ -136,6 +156,12 @@ private:
             plain += m_in[m_at++];
         }
         return plain;
+    }
+
+    /// `\b` by the same idea of a word.
+    static std::string wordBorder() {
+        const std::string word = "[" + std::string(kWordSet) + "]";
+        return "(?:(?<=" + word + ")(?!" + word + ")|(?<!" + word + ")(?=" + word + "))";
     }
 
     /// The class at the input. Oniguruma's `[A&&[^B]]` becomes `(?:(?=[A])[^B])` and its `[a[bc]]`

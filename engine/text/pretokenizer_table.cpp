@@ -6,6 +6,7 @@
 
 namespace quern::engine::text {
 namespace {
+
 using Pattern = std::string_view;
 
 // clang-format splits long patterns anew at each run.
@@ -18,8 +19,7 @@ constexpr Pattern kGpt2[] = {
 };
 constexpr Pattern kAfmoe[] = {
     "\\p{Nd}{1,3}(?=(?:\\p{Nd}{3})*(?!\\p{Nd}))",
-    "[一-鿿㐀-䶿豈-﫿぀-ゟ゠-ヿ･-ﾟ⼀-⿟เ-๿຀-໿ក-៿က-႟ꩠ-ꩿꧠ-꧿가-힯ᄀ-"
-    "ᇿ]"
+    "[一-鿿㐀-䶿豈-﫿぀-ゟ゠-ヿ･-ﾟ⼀-⿟เ-๿຀-໿ក-៿က-႟ꩠ-ꩿꧠ-꧿가-힯ᄀ-ᇿ]"
     "+",
     "[!\"#$%&'()*+,\\-./"
     ":;<=>?@\\[\\\\\\]^_`{|}~][A-Za-z]+|[^\\r\\n\\p{L}\\p{P}\\p{S}]?[\\p{L}\\p{M}]+| "
@@ -60,11 +60,9 @@ constexpr Pattern kDeepseekCoder[] = {
 };
 constexpr Pattern kDeepseekLlm[] = {
     "[\r\n]",
-    "\\s?[A-Za-zµÀ-ÖØ-öø-ƺƼ-ƿǄ-ʓʕ-ʯͰ-ͳͶͷͻ-ͽͿΆΈ-ΊΌΎ-ΡΣ-ϵϷ-ҁҊ-ԯԱ-ՖႠ-ჅᎠ-Ᏽᏸ-ᏽᲐ-ᲺᲽ-"
-    "Ჿᴀ-"
+    "\\s?[A-Za-zµÀ-ÖØ-öø-ƺƼ-ƿǄ-ʓʕ-ʯͰ-ͳͶͷͻ-ͽͿΆΈ-ΊΌΎ-ΡΣ-ϵϷ-ҁҊ-ԯԱ-ՖႠ-ჅᎠ-Ᏽᏸ-ᏽᲐ-ᲺᲽ-Ჿᴀ-"
     "ᴫᵫ-ᵷᵹ-ᶚḀ-ἕἘ-Ἕἠ-ὅὈ-Ὅὐ-ὗὙὛὝὟ-ώᾀ-ᾴᾶ-ᾼιῂ-ῄῆ-ῌῐ-ΐῖ-Ίῠ-Ῥῲ-ῴῶ-ῼℂℇℊ-ℓℕℙ-ℝℤΩℨK-ℭℯ-ℴℹℼ-ℿⅅ-ⅉⅎↃↄⰀ-ⱻⱾ-ⳤⳫ-"
-    "ⳮⳲⳳꙀ-ꙭꚀ-ꚛꜢ-ꝯꝱ-ꞇꞋ-ꞎꭰ-ꮿﬀ-ﬆﬓ-ﬗＡ-Ｚａ-ｚ𐐀-𐑏𐒰-𐓓𐓘-𐓻𐲀-𐲲𐳀-"
-    "𐳲𑢠-"
+    "ⳮⳲⳳꙀ-ꙭꚀ-ꚛꜢ-ꝯꝱ-ꞇꞋ-ꞎꭰ-ꮿﬀ-ﬆﬓ-ﬗＡ-Ｚａ-ｚ𐐀-𐑏𐒰-𐓓𐓘-𐓻𐲀-𐲲𐳀-𐳲𑢠-"
     "𑣟𞤀-𞥃]+",
     "\\s?[!-/:-~！-／：-～‘-‟　-。]+",
     "\\s+$",
@@ -120,7 +118,11 @@ constexpr Pattern kJais2[] = {
     "1}",
 };
 constexpr Pattern kKimiK2[] = {
-    "\\p{Han}+",
+    "[\\p{Han}]+|[^\\r\\n\\p{L}\\p{N}]?(?:(?!\\p{Han})[\\p{Lu}\\p{Lt}\\p{Lm}\\p{Lo}\\p{M}])*(?:(?!"
+    "\\p{Han})[\\p{Ll}\\p{Lm}\\p{Lo}\\p{M}])+(?i:'s|'t|'re|'ve|'m|'ll|'d)?|[^\\r\\n\\p{L}\\p{N}]?(?"
+    ":(?!\\p{Han})[\\p{Lu}\\p{Lt}\\p{Lm}\\p{Lo}\\p{M}])+(?:(?!\\p{Han})[\\p{Ll}\\p{Lm}\\p{Lo}\\p{M}"
+    "])*(?i:'s|'t|'re|'ve|'m|'ll|'d)?|\\p{N}{1,3}| "
+    "?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+",
 };
 constexpr Pattern kLaguna[] = {
     "[^\\n]+|[\\n]+",
@@ -168,8 +170,7 @@ constexpr Pattern kWhitespace[] = {
     "\\S+",
 };
 constexpr Pattern kYoutu[] = {
-    "[가-힣ㄱ-ㆎ]+|[！…“”‘’—：；，、-〿︰-﹏]+|[ㄅ-ㄯ]+|[一-龥぀-ゟ゠-"
-    "ヿ]"
+    "[가-힣ㄱ-ㆎ]+|[！…“”‘’—：；，、-〿︰-﹏]+|[ㄅ-ㄯ]+|[一-龥぀-ゟ゠-ヿ]"
     "+",
     "[^\\r\\n\\p{L}\\p{N}]?[\\p{Lu}\\p{Lt}\\p{Lm}\\p{Lo}\\p{M}]*[\\p{Ll}\\p{Lm}\\p{Lo}\\p{M}]+(?:'["
     "sS]|'[tT]|'[rR][eE]|'[vV][eE]|'[mM]|'[lL][lL]|'[dD])?|[^\\r\\n\\p{L}\\p{N}]?[\\p{Lu}\\p{Lt}"
@@ -296,7 +297,7 @@ constexpr SplitterFacts kFacts[] = {
     {.patterns = kFalcon},
     {.patterns = kLlama3, .ignoresMerges = true, .addsBos = true},
     {.patterns = kLlama3, .ignoresMerges = true, .addsBos = true},
-    {.patterns = kGemma4},
+    {.patterns = kGemma4, .usesSpaceMarks = true},
     {.patterns = kGpt2},
     {.patterns = kLlama3, .ignoresMerges = true},
     {.patterns = kLlama3, .ignoresMerges = true},
@@ -304,7 +305,7 @@ constexpr SplitterFacts kFacts[] = {
     {.patterns = kGpt4o},
     {.patterns = kBloom},
     {.patterns = kGpt2},
-    {.patterns = kGemma4},
+    {.patterns = kGemma4, .usesSpaceMarks = true},
     {.patterns = kGraniteEmbedMulti97m, .ignoresMerges = true},
     {.patterns = kQwen2},
     {.patterns = kQwen2},
@@ -347,7 +348,7 @@ constexpr SplitterFacts kFacts[] = {
     {.patterns = kQwen35},
     {.patterns = kStarcoder},
     {.patterns = kGpt2, .addsSeparator = true},
-    {.patterns = kGemma4},
+    {.patterns = kGemma4, .usesSpaceMarks = true},
     {.patterns = kSeedCoder},
     {.patterns = kLlama3},
     {.patterns = kStarcoder},

@@ -9,6 +9,7 @@ namespace quern::engine::text {
 struct SplitterFacts {
     std::span<const std::string_view> patterns;  // applied in order; a match is a piece
     bool ignoresMerges = false;                  // a piece that is a token is not merged
+    bool usesSpaceMarks = false;                 // spaces become U+2581; else bytes are mapped
     bool addsBos = false;                        // where the file does not say
     bool addsSeparator = false;                  // where the file does not say
 };

@@ -10,13 +10,6 @@
 namespace quern::engine::text {
 namespace {
 
-bool isWordChar(char32_t c) {
-    if (c < 0x80) {
-        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || isNumeric(c) || c == '_';
-    }
-    return !isWhitespace(c) && !isPunctuation(c) && !isOther(c);
-}
-
 bool endsInWord(std::string_view text) {
     return !text.empty() && isWordChar(decodeValidUtf8(text, lastCharStart(text)).codepoint);
 }

@@ -34,7 +34,7 @@ void replaceAll(std::string& text, std::string_view pattern, std::string_view co
 }
 
 /// Takes `part` from the start or the end of `text`, at most `times` times.
-void trimStart(std::string& text, std::string_view part, std::size_t times) {
+void takeStart(std::string& text, std::string_view part, std::size_t times) {
     std::size_t count = 0;
     while (count < times && !part.empty() &&
            std::string_view(text).substr(count * part.size()).starts_with(part)) {
@@ -42,7 +42,7 @@ void trimStart(std::string& text, std::string_view part, std::size_t times) {
     }
     text.erase(0, count * part.size());
 }
-void trimEnd(std::string& text, std::string_view part, std::size_t times) {
+void takeEnd(std::string& text, std::string_view part, std::size_t times) {
     for (std::size_t count = 0; count < times && !part.empty() && text.ends_with(part); ++count) {
         text.resize(text.size() - part.size());
     }
@@ -140,8 +140,8 @@ DecoderStepPtr makeSuffixDecoder(std::string suffix) {
 
 DecoderStepPtr makeStripDecoder(std::string content, std::size_t start, std::size_t stop) {
     return makeFrom([content = std::move(content), start, stop](std::string& token, bool) {
-        trimStart(token, content, start);
-        trimEnd(token, content, stop);
+        takeStart(token, content, start);
+        takeEnd(token, content, stop);
     });
 }
 
@@ -161,9 +161,11 @@ std::string TextDecoder::decode(std::string_view spelling, bool isFirst) const {
     return text;
 }
 
-void TextDecoder::trim(std::string& text) const {
-    trimStart(text, trimmed, trimsStart);
-    trimEnd(text, trimmed, trimsEnd);
+void TextDecoder::trimStart(std::string& text) const {
+    takeStart(text, trimmed, trimsStart);
+}
+void TextDecoder::trimEnd(std::string& text) const {
+    takeEnd(text, trimmed, trimsEnd);
 }
 
 }  // namespace quern::engine::text

@@ -43,8 +43,9 @@ struct TextDecoder {
 
     /// The text of one token, before the ends are trimmed.
     [[nodiscard]] std::string decode(std::string_view spelling, bool isFirst) const;
-    /// Trims the ends of the whole text.
-    void trim(std::string& text) const;
+    /// Trims an end of the whole text.
+    void trimStart(std::string& text) const;
+    void trimEnd(std::string& text) const;
 };
 
 }  // namespace quern::engine::text

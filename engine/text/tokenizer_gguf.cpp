@@ -152,19 +152,28 @@ Status addMerges(const TokenizerData& data, BpeOptions& options) {
     return {};
 }
 
-Status draftBpe(Draft& draft, bool isByteLevel) {
-    const std::string fallbackName = isByteLevel ? "default" : "gemma4";
-    const std::string& name =
-        draft.data.pre.empty() || !isByteLevel ? fallbackName : draft.data.pre;
-    const SplitterFacts* splitter = findSplitter(name);
+/// SentencePiece texts begin with a space that decoding takes away.
+void decodeSpaceMarks(Draft& draft, bool addsSpacePrefix) {
+    draft.parts.decoder.steps.push_back(makeReplaceDecoder(std::string(kSpaceMark), " "));
+    draft.parts.decoder.steps.push_back(makeByteFallbackDecoder());
+    draft.parts.addsSpacePrefix = addsSpacePrefix;
+    if (addsSpacePrefix) {
+        draft.parts.decoder.trimmed = " ";
+        draft.parts.decoder.trimsStart = 1;
+    }
+}
+
+/// BPE, on bytes or on characters with space marks, as the splitter has it.
+Status draftBpe(Draft& draft, const std::string& splitterName) {
+    const SplitterFacts* splitter = findSplitter(splitterName);
     if (splitter == nullptr) {
         return fail(ErrorCode::kUnsupported,
-                    "tokenizer.ggml.pre is '" + name + "', a splitting that is not known");
+                    "tokenizer.ggml.pre is '" + splitterName + "', a splitting that is not known");
     }
     BpeOptions options;
     options.unknown = draft.parts.special.unknown;
     options.ignoresMerges = splitter->ignoresMerges;
-    options.hasByteTokens = !isByteLevel;
+    options.hasByteTokens = splitter->usesSpaceMarks;
     if (Status status = addMerges(draft.data, options); !status) {
         return status;
     }
@@ -176,29 +185,17 @@ Status draftBpe(Draft& draft, bool isByteLevel) {
     if (Status status = addSplitter(*splitter, draft.parts); !status) {
         return status;
     }
-    if (isByteLevel) {
+    if (splitter->usesSpaceMarks) {
+        draft.parts.normalizer = makeReplaceString(" ", std::string(kSpaceMark));
+        decodeSpaceMarks(draft, false);
+    } else {
         draft.parts.preTokenizers.push_back(makeByteLevel());
         draft.parts.decoder.steps.push_back(makeByteLevelDecoder());
         draft.parts.decodesAddedAsSpelled = true;
-    } else {
-        draft.parts.normalizer = makeReplaceString(" ", std::string(kSpaceMark));
-        draft.parts.decoder.steps.push_back(makeReplaceDecoder(std::string(kSpaceMark), " "));
-        draft.parts.decoder.steps.push_back(makeByteFallbackDecoder());
     }
     draft.addsBos = splitter->addsBos;
-    draft.parts.description = "BPE (" + name + ")";
+    draft.parts.description = "BPE (" + splitterName + ")";
     return {};
-}
-
-/// SentencePiece texts begin with a space that decoding takes away.
-void decodeSpaceMarks(Draft& draft, bool addsSpacePrefix) {
-    draft.parts.decoder.steps.push_back(makeReplaceDecoder(std::string(kSpaceMark), " "));
-    draft.parts.decoder.steps.push_back(makeByteFallbackDecoder());
-    draft.parts.addsSpacePrefix = addsSpacePrefix;
-    if (addsSpacePrefix) {
-        draft.parts.decoder.trimmed = " ";
-        draft.parts.decoder.trimsStart = 1;
-    }
 }
 
 Status draftSentencePiece(Draft& draft) {
@@ -295,10 +292,10 @@ Status draftWordPiece(Draft& draft) {
 Status draftModel(Draft& draft) {
     const std::string& model = draft.data.model;
     if (model == "gpt2") {
-        return draftBpe(draft, true);
+        return draftBpe(draft, draft.data.pre.empty() ? "default" : draft.data.pre);
     }
     if (model == "gemma4") {
-        return draftBpe(draft, false);
+        return draftBpe(draft, "gemma4");
     }
     if (model == "llama") {
         return draftSentencePiece(draft);

@@ -221,6 +221,7 @@ std::vector<AddedToken> readAddedTokens(const JsonNode& root, Vocabulary& vocabu
             vocabulary.setKind(token.id, kind);
         } else {
             vocabulary.set(token.id, token.content, kind);
+            vocabulary.hideFromText(token.id);
         }
         added.push_back(std::move(token));
     }
@@ -269,6 +270,7 @@ void readModel(const JsonNode& root, TokenizerParts& parts) {
         const bool isNormalized = token.isNormalized && parts.normalizer != nullptr;
         if (isNormalized) {
             token.content = parts.normalizer->apply(token.content);
+            parts.normalizedSpellings.emplace(token.id, token.content);
             normalized.push_back(token);
         }
         return isNormalized;

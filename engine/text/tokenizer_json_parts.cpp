@@ -245,7 +245,7 @@ void readPreTokenizer(const JsonNode& node, std::vector<PreTokenizerPtr>& steps,
         steps.push_back(makeCharSplit(isWhitespace, SplitBehavior::kRemoved));
         steps.push_back(makeCharSplit(isPunctuation, SplitBehavior::kIsolated));
     } else if (type == "Whitespace") {
-        addRegexSplit(node, R"(\w+|[^\w\s]+)", SplitBehavior::kRemoved, true, steps);
+        steps.push_back(makeWordSplit());
     } else if (type == "WhitespaceSplit") {
         steps.push_back(makeCharSplit(isWhitespace, SplitBehavior::kRemoved));
     } else if (type == "CharDelimiterSplit") {

@@ -75,7 +75,17 @@ public:
             }
             isFirst = false;
         }
-        m_parts.decoder.trim(text);
+        m_parts.decoder.trimStart(text);
+        m_parts.decoder.trimEnd(text);
+        return text;
+    }
+
+    [[nodiscard]] std::string leadingBytes(TokenId id) const override {
+        if (id < 0 || id >= vocabSize()) {
+            return {};
+        }
+        std::string text = textOf(id, true);
+        m_parts.decoder.trimStart(text);
         return text;
     }
 
@@ -90,7 +100,10 @@ public:
 private:
     [[nodiscard]] std::string textOf(TokenId id, bool isFirst) const {
         const TokenKind kind = m_parts.vocabulary->kind(id);
-        const std::string_view spelling = m_parts.vocabulary->text(id);
+        const auto normalized = m_parts.normalizedSpellings.find(id);
+        const std::string_view spelling = normalized != m_parts.normalizedSpellings.end()
+                                              ? normalized->second
+                                              : m_parts.vocabulary->text(id);
         const bool isAdded = m_parts.vocabulary->isControl(id) || kind == TokenKind::kUserDefined;
         if (isAdded && m_parts.decodesAddedAsSpelled) {
             std::string text;

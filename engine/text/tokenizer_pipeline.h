@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "engine/text.h"
@@ -25,6 +26,8 @@ struct TokenizerParts {
     std::vector<TokenId> prefix;              // with addSpecial
     std::vector<TokenId> suffix;
     TextDecoder decoder;
+    /// Added tokens that are matched normalized decode to what they were matched by.
+    std::unordered_map<TokenId, std::string> normalizedSpellings;
     /// Added tokens whose text is their spelling, whatever the decoder does to others.
     bool decodesAddedAsSpelled = false;
     SpecialTokens special;

@@ -58,9 +58,13 @@ std::optional<TokenId> firstControl(const Vocabulary& vocabulary,
 }  // namespace
 
 void recognizeSpecialTokens(const Vocabulary& vocabulary, SpecialTokens& special) {
-    const auto isControl = [&](std::string_view spelling) {
+    // Some files mark such tokens as user-defined. Then only names in bars count: "</s>" may be
+    // there for web pages.
+    const auto isKnown = [&](std::string_view spelling) {
         const std::optional<TokenId> id = vocabulary.find(spelling);
-        return id && vocabulary.isControl(*id);
+        return id &&
+               (vocabulary.isControl(*id) || (vocabulary.kind(*id) == TokenKind::kUserDefined &&
+                                              spelling.find('|') != std::string_view::npos));
     };
     const auto add = [&](TokenId id) {
         std::vector<TokenId>& ends = special.endOfGeneration;
@@ -72,9 +76,9 @@ void recognizeSpecialTokens(const Vocabulary& vocabulary, SpecialTokens& special
         add(*special.eos);
     }
     // In the harmony format <|end|> only ends a message; the reply goes on until one of these.
-    const bool isHarmony = isControl("<|return|>") && isControl("<|call|>");
+    const bool isHarmony = isKnown("<|return|>") && isKnown("<|call|>");
     for (const std::string_view spelling : kEndSpellings) {
-        if (isControl(spelling) && !(isHarmony && spelling == "<|end|>")) {
+        if (isKnown(spelling) && !(isHarmony && spelling == "<|end|>")) {
             add(*vocabulary.find(spelling));
         }
     }

@@ -42,10 +42,27 @@ bool isNonspacingMark(char32_t c) {
     return c >= 0x80 && category(c) == UTF8PROC_CATEGORY_MN;
 }
 
+bool isMark(char32_t c) {
+    return c >= 0x80 && category(c) >= UTF8PROC_CATEGORY_MN && category(c) <= UTF8PROC_CATEGORY_ME;
+}
+
 bool isOther(char32_t c) {
     const utf8proc_category_t kind = category(c);
     return kind == UTF8PROC_CATEGORY_CN ||
            (kind >= UTF8PROC_CATEGORY_CC && kind <= UTF8PROC_CATEGORY_CO);
+}
+
+bool isWordChar(char32_t c) {
+    if (c < 0x80) {
+        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+               c == '_';
+    }
+    const utf8proc_category_t kind = category(c);
+    // The circled letters are symbols, yet alphabetic.
+    return (kind >= UTF8PROC_CATEGORY_LU && kind <= UTF8PROC_CATEGORY_NL) ||
+           kind == UTF8PROC_CATEGORY_PC || c == 0x200C || c == 0x200D ||
+           (c >= 0x24B6 && c <= 0x24E9) || (c >= 0x1F130 && c <= 0x1F149) ||
+           (c >= 0x1F150 && c <= 0x1F169) || (c >= 0x1F170 && c <= 0x1F189);
 }
 
 bool isCjkIdeograph(char32_t c) {

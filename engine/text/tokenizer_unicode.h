@@ -12,8 +12,12 @@ namespace quern::engine::text {
 [[nodiscard]] bool isNumeric(char32_t c);
 /// Unicode's Mn: accents as characters of their own.
 [[nodiscard]] bool isNonspacingMark(char32_t c);
+/// Unicode's M categories.
+[[nodiscard]] bool isMark(char32_t c);
 /// Unicode's C categories: controls, formats, private and unassigned characters.
 [[nodiscard]] bool isOther(char32_t c);
+/// What regular expressions call a word character (UTS 18: \w).
+[[nodiscard]] bool isWordChar(char32_t c);
 /// The CJK ideographs that BERT takes one by one.
 [[nodiscard]] bool isCjkIdeograph(char32_t c);
 /// Appends the full lower case of `c` in UTF-8.

@@ -69,7 +69,7 @@ std::optional<TokenId> Vocabulary::find(std::string_view spelling) const {
 
 std::optional<TokenId> Vocabulary::findText(std::string_view spelling) const {
     const std::optional<TokenId> id = find(spelling);
-    if (!id || isControl(*id) || kind(*id) == TokenKind::kByte) {
+    if (!id || isControl(*id) || kind(*id) == TokenKind::kByte || m_entries[index(*id)].isHidden) {
         return std::nullopt;
     }
     return id;

@@ -28,6 +28,8 @@ public:
     /// Sets or replaces a token. Ids may come in any order; the caller bounds them.
     void set(TokenId id, std::string_view text, TokenKind kind);
     void setKind(TokenId id, TokenKind kind) { m_entries[index(id)].kind = kind; }
+    /// Ordinary text never becomes this token: it is only cut out of the text as an added one.
+    void hideFromText(TokenId id) { m_entries[index(id)].isHidden = true; }
     /// Makes `find` work. Of tokens with one spelling the last is found.
     void buildIndex();
 
@@ -56,6 +58,7 @@ private:
         std::size_t offset = 0;
         std::uint32_t length = 0;
         TokenKind kind = TokenKind::kAbsent;
+        bool isHidden = false;
     };
     struct Slot {
         std::uint32_t tag = 0;
