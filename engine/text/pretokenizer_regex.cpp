@@ -143,8 +143,9 @@ void Regex::findAll(std::string_view text, std::vector<RegexMatch>& matches) con
         const std::size_t end =
             isWindowed ? charBoundary(text, from + std::min(kWindow, text.size() - from))
                        : text.size();
-        const int answer =
-            searcher.match(text.substr(0, end), from, afterMatch ? PCRE2_NOTEMPTY_ATSTART : 0U);
+        const std::uint32_t options =
+            (afterMatch ? PCRE2_NOTEMPTY_ATSTART : 0U) | (end < text.size() ? PCRE2_NOTEOL : 0U);
+        const int answer = searcher.match(text.substr(0, end), from, options);
         if (answer < PCRE2_ERROR_NOMATCH && !isWindowed) {
             isWindowed = true;
             searcher.setMatchLimit(kWindowMatchLimit);

@@ -18,16 +18,24 @@ namespace {
 /// words, drawn with a fixed generator, so that most words come many times and some once.
 std::string englishText(std::size_t bytes) {
     constexpr std::string_view kWords[] = {
-        "the",      "of",     "and",      "to",       "in",        "engine",   "a",
-        "that",     "is",     "was",      "he",       "for",       "memory",   "it",
-        "with",     "as",     "his",      "on",       "be",        "at",       "by",
-        "had",      "not",    "are",      "but",      "from",      "or",       "have",
-        "an",       "they",   "which",    "one",      "you",       "were",     "her",
-        "all",      "she",    "there",    "would",    "their",     "we",       "him",
-        "been",     "has",    "when",     "who",      "will",      "more",     "no",
-        "if",       "out",    "scheduler", "prefix",  "blocks",    "sequence", "tokens",
-        "although", "quietly", "mountain", "breakfast", "umbrella", "paragraph", "generation",
-        "don't",    "it's",   "Zürich",   "3.14159",  "https://example.org/a?b=c", "kvCacheBytes",
+        "the",          "of",        "and",        "to",
+        "in",           "engine",    "a",          "that",
+        "is",           "was",       "he",         "for",
+        "memory",       "it",        "with",       "as",
+        "his",          "on",        "be",         "at",
+        "by",           "had",       "not",        "are",
+        "but",          "from",      "or",         "have",
+        "an",           "they",      "which",      "one",
+        "you",          "were",      "her",        "all",
+        "she",          "there",     "would",      "their",
+        "we",           "him",       "been",       "has",
+        "when",         "who",       "will",       "more",
+        "no",           "if",        "out",        "scheduler",
+        "prefix",       "blocks",    "sequence",   "tokens",
+        "although",     "quietly",   "mountain",   "breakfast",
+        "umbrella",     "paragraph", "generation", "don't",
+        "it's",         "Zürich",    "3.14159",    "https://example.org/a?b=c",
+        "kvCacheBytes",
     };
     std::string text;
     std::uint64_t state = 42;
@@ -39,8 +47,7 @@ std::string englishText(std::size_t bytes) {
         const std::uint64_t words = 6 + next(15);
         for (std::uint64_t i = 0; i < words; ++i) {
             // Two draws, the smaller counts: the first words of the list are the frequent ones.
-            const std::uint64_t at =
-                std::min(next(std::size(kWords)), next(std::size(kWords)));
+            const std::uint64_t at = std::min(next(std::size(kWords)), next(std::size(kWords)));
             std::string word(kWords[at]);
             if (i == 0 && word[0] >= 'a' && word[0] <= 'z') {
                 word[0] = static_cast<char>(word[0] - 'a' + 'A');
@@ -102,12 +109,11 @@ int main(int argc, char** argv) {
     }
     const std::string english = engine::englishText(4 << 20);
     const std::string longLine(10 << 20, 'a');
-    for (const std::string name : {"llama-bpe", "gpt-2", "qwen2", "deepseek-coder", "llama-spm",
-                                   "bert-bge"}) {
+    for (const std::string name :
+         {"llama-bpe", "gpt-2", "qwen2", "deepseek-coder", "llama-spm", "bert-bge"}) {
         const std::string path = (*golden / "tokenizers-gguf" / (name + ".gguf")).string();
         const auto add = [&](const std::string& what, auto function, const auto&... arguments) {
-            benchmark::RegisterBenchmark((what + "/" + name).c_str(), function, path,
-                                         arguments...)
+            benchmark::RegisterBenchmark((what + "/" + name).c_str(), function, path, arguments...)
                 ->Unit(benchmark::kMillisecond);
         };
         add("load", engine::load);

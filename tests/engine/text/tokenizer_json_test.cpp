@@ -1,0 +1,220 @@
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <random>
+
+#include "tests/engine/text/tokenizer_fixtures.h"
+#include "tests/support/golden.h"
+
+namespace quern::engine {
+namespace {
+
+using nlohmann::json;
+using Ids = std::vector<TokenId>;
+using test::encode;
+
+/// A folder that is gone after the test.
+class TokenizerJson : public testing::Test {
+protected:
+    TokenizerJson() {
+        m_folder = std::filesystem::temp_directory_path() /
+                   ("quern_tokenizer_" + std::to_string(std::random_device{}()));
+        std::filesystem::create_directories(m_folder);
+    }
+    ~TokenizerJson() override { std::filesystem::remove_all(m_folder); }
+
+    void write(const std::string& name, const std::string& content) const {
+        std::ofstream(m_folder / name, std::ios::binary) << content;
+    }
+    [[nodiscard]] Result<std::shared_ptr<const Tokenizer>> load(const json& document) const {
+        write("tokenizer.json", document.dump());
+        return loadTokenizer(m_folder);
+    }
+    /// Loading must fail with the code and name `what`.
+    void expectError(const json& document, ErrorCode code, const std::string& what) const {
+        const auto tokenizer = load(document);
+        ASSERT_FALSE(tokenizer) << what;
+        EXPECT_EQ(tokenizer.error().code, code) << tokenizer.error().message;
+        EXPECT_NE(tokenizer.error().message.find(what), std::string::npos)
+            << what << " in: " << tokenizer.error().message;
+    }
+    /// A sound file to break: BPE over a few letters.
+    [[nodiscard]] static json sound() {
+        return json::parse(R"({
+            "added_tokens": [{"id": 6, "content": "<s>", "special": true}],
+            "normalizer": null, "pre_tokenizer": null, "post_processor": null,
+            "decoder": {"type": "Fuse"},
+            "model": {"type": "BPE", "unk_token": "?",
+                      "vocab": {"?": 0, "a": 1, "b": 2, "ab": 3, "abb": 4, " ": 5},
+                      "merges": ["a b", "ab b"]}})");
+    }
+
+    std::filesystem::path m_folder;
+};
+
+TEST_F(TokenizerJson, ReadsASoundFile) {
+    const auto tokenizer = load(sound());
+    ASSERT_TRUE(tokenizer) << tokenizer.error().message;
+    EXPECT_EQ(encode(**tokenizer, "abb bxa"), (Ids{4, 5, 2, 0, 1}));
+    EXPECT_EQ(encode(**tokenizer, "a<s>b", {.parseSpecial = true}), (Ids{1, 6, 2}));
+    EXPECT_EQ(encode(**tokenizer, "<s>"), (Ids{0, 0, 0}));
+    EXPECT_EQ((*tokenizer)->decode(Ids{4, 6, 2}, true), "abbb");
+    EXPECT_TRUE(loadTokenizer(m_folder / "tokenizer.json"));
+}
+
+TEST_F(TokenizerJson, NamesTheFieldThatIsWrong) {
+    const auto broken = [](const std::string& pointer, const json& value) {
+        json document = sound();
+        document[json::json_pointer(pointer)] = value;
+        return document;
+    };
+    const auto corrupt = [&](const std::string& pointer, const json& value,
+                             const std::string& what) {
+        SCOPED_TRACE(pointer);
+        expectError(broken(pointer, value), ErrorCode::kCorrupt, what);
+    };
+    const auto unsupported = [&](const std::string& pointer, const json& value,
+                                 const std::string& what) {
+        SCOPED_TRACE(pointer);
+        expectError(broken(pointer, value), ErrorCode::kUnsupported, what);
+    };
+    corrupt("/model", 5, "model");
+    corrupt("/model/vocab", json::array(), "model.vocab");
+    corrupt("/model/vocab/a", "x", "model.vocab");
+    corrupt("/model/vocab/a", -1, "model.vocab");
+    corrupt("/model/vocab/a", 4000000000LL, "4000000000");
+    corrupt("/model/vocab/a", 2, "id 2 twice");
+    corrupt("/model/merges", 1, "model.merges");
+    corrupt("/model/merges/1", "ab", "model.merges[1]");
+    corrupt("/model/merges/1", json::array({"a", 1}), "model.merges[1]");
+    corrupt("/model/merges/1", "b a", "model.merges[1]");
+    corrupt("/model/unk_token", "nope", "model.unk_token");
+    corrupt("/model/ignore_merges", "yes", "model.ignore_merges");
+    corrupt("/added_tokens", 3, "added_tokens");
+    corrupt("/added_tokens/0/id", 1LL << 40, "added_tokens[0]");
+    corrupt("/added_tokens/0/id", 1, "added_tokens[0]");
+    corrupt("/added_tokens/0/content", 7, "added_tokens[0].content");
+    corrupt("/normalizer", json{{"type", "Replace"}}, "normalizer.pattern");
+    corrupt("/normalizer", json{{"type", "Precompiled"}, {"precompiled_charsmap", "////"}},
+            "normalizer.precompiled_charsmap");
+    corrupt("/post_processor", json{{"type", "BertProcessing"}, {"cls", 1}}, "post_processor.cls");
+    corrupt("/post_processor",
+            json{{"type", "RobertaProcessing"}, {"cls", {"a", 99}}, {"sep", {"a", 1}}}, "99");
+    corrupt("/post_processor", json::parse(R"({"type": "TemplateProcessing", "special_tokens": {},
+                            "single": [{"SpecialToken": {"id": "[X]"}}]})"),
+            "[X]");
+    corrupt("/decoder", json{{"type", "Strip"}, {"content", " "}, {"start", -1}}, "decoder");
+    unsupported("/model/type", "Neural", "Neural");
+    unsupported("/normalizer", json{{"type", "Sparkle"}}, "Sparkle");
+    unsupported("/pre_tokenizer", json{{"type", "UnicodeScripts"}}, "UnicodeScripts");
+    unsupported("/pre_tokenizer", json::parse(R"j({"type": "Split", "pattern": {"Regex": "("}})j"),
+                "'('");
+    unsupported("/post_processor", json{{"type", "Stamp"}}, "Stamp");
+    unsupported("/decoder", json{{"type", "CTC"}}, "CTC");
+    unsupported("/decoder", json::parse(R"({"type": "Sequence", "decoders": [{"type": "Fuse"},
+                                            {"type": "Metaspace"}]})"),
+                "Fuse");
+}
+
+TEST_F(TokenizerJson, RefusesUnigramsThatDoNotFit) {
+    json document = sound();
+    document["model"] =
+        json::parse(R"({"type": "Unigram", "unk_id": 0, "vocab": [["<unk>", 0.0]]})");
+    document["added_tokens"] = json::array();
+    ASSERT_TRUE(load(document));
+    document["model"]["unk_id"] = 9;
+    expectError(document, ErrorCode::kCorrupt, "model.unk_id");
+    document["model"]["unk_id"] = 0;
+    document["model"]["vocab"][0] = json::array({"<unk>"});
+    expectError(document, ErrorCode::kCorrupt, "model.vocab[0]");
+}
+
+TEST_F(TokenizerJson, RefusesEndlessSequences) {
+    json inner = {{"type", "NFC"}};
+    for (int depth = 0; depth < 100; ++depth) {
+        inner = json{{"type", "Sequence"}, {"normalizers", json::array({inner})}};
+    }
+    json document = sound();
+    document["normalizer"] = inner;
+    expectError(document, ErrorCode::kUnsupported, "nested");
+}
+
+TEST_F(TokenizerJson, RefusesWhatIsNoJson) {
+    for (const char* content :
+         {"", "{", "[]", "nul", "{\"model\": \"\xFF\"}", "{\"a\":1} trailing"}) {
+        write("tokenizer.json", content);
+        const auto tokenizer = loadTokenizer(m_folder);
+        ASSERT_FALSE(tokenizer) << content;
+        EXPECT_EQ(tokenizer.error().code, ErrorCode::kCorrupt);
+    }
+}
+
+TEST_F(TokenizerJson, SurvivesFilesThatAreCutOrChanged) {
+    QUERN_GOLDEN_OR_SKIP(root, "tokenizers-hf");
+    std::mt19937 random(11);
+    for (const auto& entry : std::filesystem::directory_iterator(root)) {
+        const std::string whole = quern::test::readFile(entry.path() / "tokenizer.json");
+        for (int round = 0; round < 6; ++round) {
+            std::string changed = whole;
+            if (round == 0) {
+                changed.resize(random() % whole.size());
+            }
+            for (int i = 0; i < 3; ++i) {
+                changed[random() % changed.size()] = static_cast<char>(32 + random() % 95);
+            }
+            write("tokenizer.json", changed);
+            if (const auto tokenizer = loadTokenizer(m_folder)) {
+                EXPECT_TRUE((*tokenizer)->encode("Hello, world! é 3", {}).has_value() ||
+                            !(*tokenizer)->special().unknown);
+            }
+        }
+    }
+}
+
+TEST_F(TokenizerJson, FindsSpecialTokensInTheFolder) {
+    json document = sound();
+    document["added_tokens"].push_back({{"id", 7}, {"content", "</s>"}, {"special", true}});
+    document["added_tokens"].push_back({{"id", 8}, {"content", "<|im_end|>"}, {"special", true}});
+    document["added_tokens"].push_back({{"id", 9}, {"content", "<extra>"}, {"special", true}});
+    write("tokenizer_config.json",
+          R"({"bos_token": {"content": "<s>"}, "eos_token": "</s>", "pad_token": null})");
+    write("generation_config.json", R"({"eos_token_id": [9, 7, 500], "pad_token_id": 7})");
+    const auto tokenizer = load(document);
+    ASSERT_TRUE(tokenizer) << tokenizer.error().message;
+    EXPECT_EQ((*tokenizer)->special().bos, 6);
+    EXPECT_EQ((*tokenizer)->special().eos, 7);
+    EXPECT_EQ((*tokenizer)->special().padding, 7);
+    EXPECT_EQ((*tokenizer)->special().unknown, 0);
+    EXPECT_EQ((*tokenizer)->special().endOfGeneration, (Ids{9, 7, 8}));
+}
+
+TEST_F(TokenizerJson, HonoursAddedTokenFlags) {
+    json document = sound();
+    document["added_tokens"] = json::parse(R"([
+        {"id": 6, "content": "ba", "single_word": true, "normalized": false},
+        {"id": 7, "content": "<l>", "lstrip": true, "normalized": false},
+        {"id": 8, "content": "<r>", "rstrip": true, "normalized": false}])");
+    const auto tokenizer = load(document);
+    ASSERT_TRUE(tokenizer) << tokenizer.error().message;
+    EXPECT_EQ(encode(**tokenizer, "a ba b"), (Ids{1, 5, 6, 5, 2}));
+    EXPECT_EQ(encode(**tokenizer, "aba"), (Ids{3, 1}));
+    EXPECT_EQ(encode(**tokenizer, "a  <l> b"), (Ids{1, 7, 5, 2}));
+    EXPECT_EQ(encode(**tokenizer, "a <r>  b"), (Ids{1, 5, 8, 2}));
+}
+
+TEST_F(TokenizerJson, AddsTheTemplatesTokensOnce) {
+    json document = sound();
+    document["post_processor"] = json::parse(R"({"type": "TemplateProcessing",
+        "single": [{"SpecialToken": {"id": "<s>"}}, {"Sequence": {"id": "A"}},
+                   {"SpecialToken": {"id": "?"}}],
+        "special_tokens": {"<s>": {"ids": [6]}, "?": {"ids": [0]}}})");
+    const auto tokenizer = load(document);
+    ASSERT_TRUE(tokenizer) << tokenizer.error().message;
+    const EncodeOptions both{.addSpecial = true, .parseSpecial = true};
+    EXPECT_EQ(encode(**tokenizer, "a", both), (Ids{6, 1, 0}));
+    EXPECT_EQ(encode(**tokenizer, "<s>a", both), (Ids{6, 1, 0}));
+}
+
+}  // namespace
+}  // namespace quern::engine
