@@ -10,6 +10,9 @@ namespace quern::engine::text {
 namespace {
 
 constexpr std::size_t kWindow = 32 * 1024;
+// Digits are grouped by three from the right: a multiple of three keeps the groups of longer runs
+// whole.
+constexpr std::size_t kFarWindow = 3 * 256;
 constexpr std::uint32_t kMatchLimit = 20'000'000;
 constexpr std::uint32_t kWindowMatchLimit = 500'000;
 constexpr std::size_t kLargestStack = 64 * 1024 * 1024;
@@ -100,6 +103,7 @@ std::size_t charBoundary(std::string_view text, std::size_t position) {
 struct Regex::Compiled {
     Code code;
     bool hasJit = false;
+    bool looksFar = false;
 };
 
 Regex::Regex(std::unique_ptr<Compiled> compiled) : m_compiled(std::move(compiled)) {}
@@ -130,6 +134,7 @@ Result<Regex> Regex::create(std::string_view pattern, RegexDialect dialect) {
                     "splitting pattern '" + std::string(pattern.substr(0, 200)) +
                         "' does not compile: " + reinterpret_cast<const char*>(reason));
     }
+    compiled->looksFar = looksFarAhead(translated);
     compiled->hasJit = pcre2_jit_compile(compiled->code.get(), PCRE2_JIT_COMPLETE) == 0;
     return Regex(std::move(compiled));
 }
@@ -138,10 +143,13 @@ void Regex::findAll(std::string_view text, std::vector<RegexMatch>& matches) con
     Searcher searcher(m_compiled->code.get(), m_compiled->hasJit);
     std::size_t from = 0;
     bool afterMatch = false;
-    bool isWindowed = false;
+    // Else every match of a long run of digits would read the run to its end.
+    const bool looksFar = m_compiled->looksFar && text.size() > kFarWindow;
+    const std::size_t window = looksFar ? kFarWindow : kWindow;
+    bool isWindowed = looksFar;
     while (from <= text.size()) {
         const std::size_t end =
-            isWindowed ? charBoundary(text, from + std::min(kWindow, text.size() - from))
+            isWindowed ? charBoundary(text, from + std::min(window, text.size() - from))
                        : text.size();
         const std::uint32_t options =
             (afterMatch ? PCRE2_NOTEMPTY_ATSTART : 0U) | (end < text.size() ? PCRE2_NOTEOL : 0U);
@@ -163,6 +171,11 @@ void Regex::findAll(std::string_view text, std::vector<RegexMatch>& matches) con
         // \K in a look-ahead could put a match anywhere.
         if (match.begin < from || match.end < match.begin) {
             return;
+        }
+        if (looksFar && match.begin > from && end < text.size()) {
+            from = match.begin;  // once more, with the whole window ahead
+            afterMatch = false;
+            continue;
         }
         matches.push_back(match);
         from = match.end;

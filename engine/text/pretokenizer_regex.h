@@ -33,7 +33,7 @@ public:
     /// The matches in `text` (valid UTF-8), left to right. None overlap; empty ones are kept, save
     /// right at the end of another. Where a pattern needs more steps or memory than is sane, the
     /// rest of the text is searched in windows of 32 KiB, and what cannot be decided in one counts
-    /// as no match.
+    /// as no match. Patterns that look far ahead see 768 bytes from where their match begins.
     void findAll(std::string_view text, std::vector<RegexMatch>& matches) const;
 
 private:
@@ -41,6 +41,9 @@ private:
     explicit Regex(std::unique_ptr<Compiled> compiled);
     std::unique_ptr<Compiled> m_compiled;
 };
+
+/// Whether the pattern looks ahead without a bound, as those that group digits from the right do.
+[[nodiscard]] bool looksFarAhead(std::string_view pattern);
 
 /// The pattern in PCRE2's language: shorthands that mean something else there are written out,
 /// class intersections become look-aheads.

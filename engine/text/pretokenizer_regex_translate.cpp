@@ -234,6 +234,30 @@ private:
 
 }  // namespace
 
+bool looksFarAhead(std::string_view pattern) {
+    std::vector<bool> groups;  // open ones: whether inside a look-ahead
+    bool isInClass = false;
+    for (std::size_t i = 0; i < pattern.size(); ++i) {
+        const char c = pattern[i];
+        if (c == '\\') {
+            ++i;
+        } else if (isInClass) {
+            isInClass = c != ']';
+        } else if (c == '[') {
+            isInClass = true;
+        } else if (c == '(') {
+            const std::string_view kind = pattern.substr(i + 1, 2);
+            groups.push_back(kind == "?=" || kind == "?!" || (!groups.empty() && groups.back()));
+            i += kind.starts_with('?') ? 1 : 0;
+        } else if (c == ')' && !groups.empty()) {
+            groups.pop_back();
+        } else if ((c == '*' || c == '+') && !groups.empty() && groups.back()) {
+            return true;
+        }
+    }
+    return false;
+}
+
 std::string translateRegex(std::string_view pattern, RegexDialect dialect) {
     return Translator(pattern, dialect).run();
 }

@@ -138,6 +138,32 @@ TEST(Regex, StaysBoundedOnPatternsThatExplode) {
     }
 }
 
+TEST(Regex, KnowsWhichPatternsLookFar) {
+    EXPECT_TRUE(looksFarAhead(R"(\d{1,3}(?=(?:\d{3})*\b))"));
+    EXPECT_TRUE(looksFarAhead(R"((?=(\d{3})+(?!\d)))"));
+    EXPECT_FALSE(looksFarAhead(R"(\s+(?!\S)|[(?=]+a*|\(?=+)"));
+    EXPECT_FALSE(looksFarAhead(std::string(findSplitter("llama3")->patterns[0])));
+}
+
+TEST(Regex, GroupsDigitsOfAnyLengthInBoundedTime) {
+    for (const char* name : {"afmoe", "superbpe", "cohere2moe"}) {
+        SCOPED_TRACE(name);
+        const SplitterFacts* facts = findSplitter(name);
+        const std::vector<PreTokenizerPtr> steps =
+            splitter({facts->patterns.begin(), facts->patterns.end()});
+        // A number near the end of a window must be seen whole.
+        for (std::size_t before = 755; before < 780; ++before) {
+            const Strings pieces =
+                split(std::string(before, '-') + "1234567" + std::string(99, '-'), steps);
+            const auto at = std::find(pieces.begin(), pieces.end(), "234");
+            ASSERT_NE(at, pieces.end()) << before;
+            EXPECT_EQ(*(at - 1), "1");
+            EXPECT_EQ(*(at + 1), "567");
+        }
+        EXPECT_EQ(split(std::string(90'000, '7'), steps).size(), 30'000U);
+    }
+}
+
 TEST(Regex, SplitsLongWordsWhole) {
     for (const char* name : {"gpt-4o", "exaone-moe", "llama3", "granite-embed-multi-97m"}) {
         const SplitterFacts* facts = findSplitter(name);
@@ -159,7 +185,9 @@ TEST(SplitterTable, HoldsWhatIsKnown) {
     EXPECT_EQ(golden.size(), splitterNames().size());
     const std::string text =
         "Hello WORLD, it's McDonald's 'LL iOS9 ÄÖü ǅ 1234567 12 1,000.5\n\n  x\t\ty \u00a0z "
-        "你好、世界 한국어 ไทย कार्तिक 😀👍🏽 <sentinel:12> IMGIMGABZ — “q” //a/b\r\n ﬁ "
+        "你好、世界 한국어 ไทย कार्तिक 😀👍🏽 <sentinel:12> IMGIMGABZ — “q” "
+        "//a/b\r\n "
+        "ﬁ "
         "ᾈ "
         "ª";
     for (const auto& [name, facts] : golden.items()) {
