@@ -183,13 +183,9 @@ TEST(SplitterTable, HoldsWhatIsKnown) {
     }
     const auto golden = quern::test::readJson(*folder / "pretokenizers.json");
     EXPECT_EQ(golden.size(), splitterNames().size());
-    const std::string text =
-        "Hello WORLD, it's McDonald's 'LL iOS9 ÄÖü ǅ 1234567 12 1,000.5\n\n  x\t\ty \u00a0z "
-        "你好、世界 한국어 ไทย कार्तिक 😀👍🏽 <sentinel:12> IMGIMGABZ — “q” "
-        "//a/b\r\n "
-        "ﬁ "
-        "ᾈ "
-        "ª";
+    std::string text = "Hello WORLD, it's McDonald's 'LL iOS9 1234567 12 1,000.5\n\n  x\t\ty ";
+    text += "ÄÖü ǅ \u00a0z 你好、世界 한국어 ไทย कार्तिक 😀 ";
+    text += "<sentinel:12> IMGIMGABZ — “q” //a/b\r\n ﬁ ᾈ ª";
     for (const auto& [name, facts] : golden.items()) {
         SCOPED_TRACE(name);
         const SplitterFacts* known = findSplitter(name);
