@@ -1,5 +1,9 @@
 #include "kernels/cpu/isa.h"
 
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+
 namespace quern::kernels {
 
 std::string_view tierName(CpuTier tier) {
@@ -28,6 +32,21 @@ std::vector<CpuTier> availableCpuTiers() {
 
 namespace cpu {
 
+namespace {
+
+#if defined(__x86_64__)
+// Asked of the processor itself: not every compiler's run-time library knows the name "f16c".
+bool hasF16c() {
+    unsigned a = 0;
+    unsigned b = 0;
+    unsigned c = 0;
+    unsigned d = 0;
+    return __get_cpuid(1, &a, &b, &c, &d) != 0 && (c & bit_F16C) != 0;
+}
+#endif
+
+}  // namespace
+
 bool hasTier(CpuTier tier) {
     // The compiler's run-time library also asks the system (XGETBV) which registers it saves.
     switch (tier) {
@@ -37,8 +56,7 @@ bool hasTier(CpuTier tier) {
             return true;
 #if defined(__x86_64__)
         case CpuTier::kAvx2:
-            return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
-                   __builtin_cpu_supports("f16c");
+            return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && hasF16c();
         case CpuTier::kAvx512:
             return hasTier(CpuTier::kAvx2) && __builtin_cpu_supports("avx512f") &&
                    __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
