@@ -245,8 +245,10 @@ private:
         return usageJson(prompt, cached, m_completionTokens);
     }
 
+    // The audit line comes first: whoever has the answer finds it there.
     void complete() {
         m_isOver = true;
+        report(200);
         if (m_request.isStream) {
             if (m_request.includesUsage) {
                 sendEvent(usageChunkJson(m_identity, totalUsage()));
@@ -269,7 +271,6 @@ private:
                                  .body = jsonText(reply),
                                  .headers = {}});
         }
-        report(200);
     }
 
     void fail(const ApiError& error) {
@@ -278,6 +279,7 @@ private:
         }
         m_isOver = true;
         cancelAll();
+        report(error.status);
         if (m_hasStarted) {
             m_exchange->write("data: " + errorBody(error) + "\n\n");
             m_exchange->write("data: [DONE]\n\n");
@@ -285,7 +287,6 @@ private:
         } else {
             m_exchange->respond(errorResponse(error));
         }
-        report(error.status);
     }
 
     void onClientGone() {
