@@ -90,10 +90,9 @@ std::vector<GoldenModel> goldenModels() {
         models.push_back({folder, ""});
     }
     for (const char* folder :
-         {"llama",   "llama3-rope", "llama-yarn", "qwen2",     "qwen3",    "gemma",
-          "gemma2",  "phi3",        "granite",    "cohere",    "cohere2",  "olmo2",
-          "smollm3", "stablelm",    "starcoder2", "glm4",      "nemotron", "ernie4_5",
-          "falcon",  "gpt2",        "mixtral",    "qwen2-moe", "qwen3-moe"}) {
+         {"llama",      "llama3-rope", "llama-yarn", "qwen2",    "qwen3",  "gemma",   "gemma2",
+          "phi3",       "granite",     "cohere",     "cohere2",  "olmo2",  "smollm3", "stablelm",
+          "starcoder2", "glm4",        "nemotron",   "ernie4_5", "falcon", "gpt2"}) {
         models.push_back({folder, "model.gguf"});
     }
     return models;
