@@ -1,8 +1,4 @@
-<<<<<<< HEAD
 """The window with a real model: type, send, restart, kill -9, a second start.
-=======
-"""The window with a real model: type, send, stop, restart, kill -9, a second start.
->>>>>>> ce1dbae (app: wire the window to engine, store, library and server)
 
 Drives quern-desktop under Xvfb with xdotool and looks at what it saved. State 1 is a reply being
 written, 2 one that was interrupted.
@@ -145,17 +141,6 @@ class Window(unittest.TestCase):
         self.wait_for(opened, "conversation in the list")
         self.assertEqual(self.messages(), before)
 
-<<<<<<< HEAD
-=======
-    def test_escape_stops_and_keeps_what_was_shown(self):
-        self.start()
-        self.say_until_it_writes()
-        self.xdotool("key", "Escape")
-        self.wait_for(lambda: self.messages()[-1][2] != WRITING, "stop")
-        self.assertEqual(self.messages()[-1][2], INTERRUPTED)
-        self.assertTrue(self.messages()[-1][1])
-
->>>>>>> ce1dbae (app: wire the window to engine, store, library and server)
     def test_a_kill_keeps_what_was_shown(self):
         self.start()
         self.say_until_it_writes()
