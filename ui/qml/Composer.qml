@@ -92,8 +92,12 @@ FocusScope {
                     }
                     edit.Keys.onEnterPressed: composer.send()
                     edit.Keys.onEscapePressed: (event) => {
-                        event.accepted = composer.editing !== 0
-                        composer.endEdit()
+                        // Also where the window has keys but is not active, so that no shortcut matches.
+                        event.accepted = composer.editing !== 0 || composer.chat.isBusy
+                        if (composer.editing !== 0)
+                            composer.endEdit()
+                        else
+                            composer.chat.stop()
                     }
                     Connections {
                         target: composer.chat
