@@ -119,10 +119,10 @@ class Terminal(unittest.TestCase):
         child.close()
         self.assertEqual(child.exitstatus, 0)
 
-        again = self.chat("--resume")
-        again.sendline("/show")
+        again = self.chat("--resume")  # shows the conversation
         again.expect("What is the capital of France")
         again.expect("Paris")
+        again.expect("> ")
         again.sendeof()
         again.expect(pexpect.EOF)
 
@@ -161,9 +161,9 @@ class Terminal(unittest.TestCase):
         child.expect(pexpect.TIMEOUT, timeout=1.0)
         child.kill(signal.SIGKILL)
         child.close(force=True)
-        again = self.chat("--resume")
-        again.sendline("/show")
+        again = self.chat("--resume")  # shows the conversation
         again.expect(r"\[interrupted\]")
+        again.expect("> ")
         again.sendline("/exit")
         again.expect(pexpect.EOF)
 

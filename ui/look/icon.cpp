@@ -46,7 +46,7 @@ QPainterPath pathOf(const QString& name) {
     qsizetype at = 0;
     const auto number = [&] { return at < words.size() ? words[at++].toDouble() : 0.0; };
     while (at < words.size()) {
-        const QString verb = words[at++];
+        const QString& verb = words[at++];
         if (verb == QLatin1String("Z")) {
             path.closeSubpath();
             continue;
