@@ -1,6 +1,5 @@
 #include "app/cli/chat_command.h"
 
-#include <fmt/format.h>
 #include <unistd.h>
 
 #include <condition_variable>
@@ -74,13 +73,9 @@ private:
         m_changed.notify_all();
     }
     void printFigures(const app::ReplyStats& stats) const {
-        const double hit = stats.promptTokens > 0
-                               ? 100.0 * static_cast<double>(stats.cachedTokens) /
-                                     static_cast<double>(stats.promptTokens)
-                               : 0.0;
-        const std::string line = fmt::format(
-            "{:.1f} tok/s · {} tok · TTFT {:.0f} ms · prefix hit {:.0f} % · stop: {}",
-            stats.tokensPerSecond, stats.completionTokens, stats.ttftMs, hit, stats.stopReason);
+        const std::string line =
+            figuresLine(stats.tokensPerSecond, stats.completionTokens, stats.ttftMs,
+                        stats.promptTokens, stats.cachedTokens, stats.stopReason);
         std::fflush(stdout);
         if (::isatty(STDERR_FILENO) != 0) {
             std::fprintf(stderr, "\033[2m%s\033[0m\n\n", line.c_str());

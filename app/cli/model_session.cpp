@@ -85,16 +85,23 @@ Result<ModelSession> ModelSession::open(const app::ModelLibrary& library,
     return session;
 }
 
+std::string figuresLine(double tokensPerSecond, std::int64_t tokens, double ttftMs,
+                        std::int64_t promptTokens, std::int64_t cachedTokens,
+                        const std::string& stop) {
+    const double hit = promptTokens > 0 ? 100.0 * static_cast<double>(cachedTokens) /
+                                              static_cast<double>(promptTokens)
+                                        : 0.0;
+    return fmt::format("{:.1f} tok/s · {} tok · TTFT {:.0f} ms · prefix hit {:.0f} % · stop: {}",
+                       tokensPerSecond, tokens, ttftMs, hit, stop);
+}
+
 std::string replyLine(const engine::FinishInfo& finish) {
     const engine::Usage& usage = finish.usage;
     const double rate = usage.completionTokens > 1 && usage.decodeSeconds > 0
                             ? (usage.completionTokens - 1) / usage.decodeSeconds
                             : 0.0;
-    const double hit =
-        usage.promptTokens > 0 ? 100.0 * usage.cachedTokens / usage.promptTokens : 0.0;
-    return fmt::format("{:.1f} tok/s · {} tok · TTFT {:.0f} ms · prefix hit {:.0f} % · stop: {}",
-                       rate, usage.completionTokens, usage.ttftSeconds * 1000.0, hit,
-                       stopName(finish));
+    return figuresLine(rate, usage.completionTokens, usage.ttftSeconds * 1000.0, usage.promptTokens,
+                       usage.cachedTokens, stopName(finish));
 }
 
 std::string withoutTerminalControls(const std::string& text) {
