@@ -61,7 +61,8 @@ TEST(Detokenizer, GivesWhatDecodingGives) {
         SCOPED_TRACE(entry.path().filename().string());
         const auto tokenizer = loadTokenizer(entry.path());
         ASSERT_TRUE(tokenizer) << tokenizer.error().message;
-        for (const auto& item : quern::test::readJson(entry.path() / "expected.json")["cases"]) {
+        const auto expected = quern::test::readJson(entry.path() / "expected.json");
+        for (const auto& item : expected["cases"]) {
             for (const bool skipSpecial : {false, true}) {
                 const Ids ids = item["ids_with_special"].get<Ids>();
                 Detokenizer detokenizer(**tokenizer, skipSpecial);
