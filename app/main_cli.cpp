@@ -78,6 +78,8 @@ private:
             ->required();
         command->add_option("prompt", m_run.prompt, "the prompt; from standard input without it");
         command->add_option("--system", m_run.system, "a system prompt");
+        command->add_option("--suffix", m_run.suffix,
+                            "text after the gap that the reply fills (code models)");
         command->add_flag("--raw", m_run.isRaw, "the prompt as it is, without a chat template");
         command->add_flag("--json", m_run.asJson, "everything as one JSON object");
         command

@@ -49,8 +49,14 @@ struct TextPrompt {
     bool parseSpecial = true;
 };
 
+/// Text around a gap that the reply fills, for models that were taught to.
+struct InfillPrompt {
+    std::string prefix;
+    std::string suffix;
+};
+
 using TokenPrompt = std::vector<TokenId>;
-using Prompt = std::variant<ChatPrompt, TextPrompt, TokenPrompt>;
+using Prompt = std::variant<ChatPrompt, TextPrompt, InfillPrompt, TokenPrompt>;
 
 /// How tokens are chosen. The defaults leave the distribution as it is. Ranges are checked by
 /// prepare(), whose error names the field.

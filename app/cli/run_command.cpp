@@ -55,6 +55,11 @@ engine::Request buildRequest(const RunOptions& options, const engine::LoadedMode
     options.sampling.apply(request.sampling, request.output);
     request.output.topLogprobs = options.logprobs;
     request.clientId = "run";
+    if (!options.suffix.empty()) {
+        request.prompt =
+            engine::InfillPrompt{.prefix = std::move(prompt), .suffix = options.suffix};
+        return request;
+    }
     // A model without a chat template, such as a base model, takes the text as it is.
     if (options.isRaw || model.templates.standard == nullptr) {
         request.prompt = engine::TextPrompt{.text = std::move(prompt)};

@@ -12,6 +12,7 @@ struct RunOptions {
     std::string model;
     std::string prompt;  // "-" or empty: from standard input
     std::string system;
+    std::string suffix;  // the reply fills the gap between the prompt and this
     bool isRaw = false;  // the prompt as it is, without a chat template
     bool asJson = false;
     std::int32_t logprobs = -1;

@@ -6,6 +6,7 @@
 #include <sstream>
 #include <utility>
 
+#include "engine/core/infill.h"
 #include "engine/text/chat_prompt.h"
 
 namespace quern::engine {
@@ -135,6 +136,18 @@ Status tokenize(const LoadedModel& model, PreparedRequest& prepared) {
     Prompt& prompt = prepared.request.prompt;
     if (auto* ids = std::get_if<TokenPrompt>(&prompt)) {
         prepared.promptIds = *ids;
+        return {};
+    }
+    if (auto* infill = std::get_if<InfillPrompt>(&prompt)) {
+        if (Status status = needsTokenizer(model, "text"); !status) {
+            return status;
+        }
+        auto ids = infillIds(*model.tokenizer, *infill);
+        if (!ids) {
+            return forward(ids);
+        }
+        prepared.promptIds = std::move(*ids);
+        prepared.promptText = model.tokenizer->decode(prepared.promptIds, false);
         return {};
     }
     EncodeOptions options{.addSpecial = true, .parseSpecial = true};

@@ -221,7 +221,8 @@ std::optional<engine::Prompt> readPrompt(const Json& value) {
     return ids;
 }
 
-void readPrompts(Fields& fields, GenerationRequest& request, const engine::Request& base) {
+void readPrompts(Fields& fields, GenerationRequest& request, const engine::Request& base,
+                 const std::string& suffix) {
     const Json* value = fields.any("prompt");
     if (value == nullptr) {
         fields.fail("prompt", "'prompt' is missing");
@@ -249,6 +250,14 @@ void readPrompts(Fields& fields, GenerationRequest& request, const engine::Reque
             fields.fail("prompt", kForms);
             return;
         }
+        if (!suffix.empty()) {
+            auto* text = std::get_if<engine::TextPrompt>(&*prompt);
+            if (text == nullptr) {
+                fields.fail("suffix", "'suffix' needs prompts that are texts, not token ids");
+                return;
+            }
+            prompt = engine::InfillPrompt{.prefix = std::move(text->text), .suffix = suffix};
+        }
         engine::Request one = base;
         one.prompt = std::move(*prompt);
         request.prompts.push_back(std::move(one));
@@ -272,14 +281,17 @@ void readCompletion(Fields& fields, GenerationRequest& request, engine::Request 
             base.output.promptTopLogprobs = request.topLogprobs;
         }
     }
-    fields.refuse("suffix", "", "fill in the middle is not there yet");
+    const std::string suffix = fields.text("suffix").value_or("");
+    if (!suffix.empty() && request.echoes) {
+        fields.fail("suffix", "'suffix' cannot be combined with echo: the prompt is not one text");
+    }
     if (const auto best = fields.integer("best_of", 1, kMostChoices);
         best && *best != request.choices) {
         fields.fail("best_of", "'best_of' is " + std::to_string(*best) +
                                    " and must equal n, which is " +
                                    std::to_string(request.choices));
     }
-    readPrompts(fields, request, base);
+    readPrompts(fields, request, base, suffix);
 }
 
 }  // namespace

@@ -136,7 +136,14 @@ TEST(GenerationRequest, CompletionsHaveTheirOwnRules) {
     EXPECT_TRUE(read(R"({"max_tokens": 0, "echo": true})")->dropsOutput);
     EXPECT_EQ(read(R"({"max_tokens": 0})").error().param, "max_tokens");
     EXPECT_EQ(read(R"({"best_of": 3})").error().param, "best_of");
-    EXPECT_EQ(read(R"({"suffix": "y"})").error().param, "suffix");
+    EXPECT_TRUE(std::holds_alternative<engine::TextPrompt>(
+        read(R"({"suffix": ""})")->prompts.at(0).prompt));
+    const auto infill = read(R"({"suffix": "y"})")->prompts.at(0).prompt;
+    ASSERT_TRUE(std::holds_alternative<engine::InfillPrompt>(infill));
+    EXPECT_EQ(std::get<engine::InfillPrompt>(infill).prefix, "x");
+    EXPECT_EQ(std::get<engine::InfillPrompt>(infill).suffix, "y");
+    EXPECT_EQ(read(R"({"suffix": "y", "echo": true})").error().param, "suffix");
+    EXPECT_EQ(read(R"({"suffix": "y", "prompt": [1, 2]})").error().param, "suffix");
     EXPECT_TRUE(read(R"({"logprobs": 2, "echo": true})")->prompts.at(0).output.promptLogprobs);
 }
 
