@@ -1,11 +1,10 @@
 #include "engine/model_info.h"
 
 #include <algorithm>
-#include <array>
-#include <cstdio>
 #include <limits>
 #include <string>
 
+#include "engine/core/byte_text.h"
 #include "kernels/paged_kv.h"
 #include "kernels/quant.h"
 
@@ -33,18 +32,6 @@ std::int64_t plus(std::int64_t a, std::int64_t b) {
 
 std::int64_t wholeBlocks(std::int64_t tokens) {
     return plus(tokens, kernels::kBlockTokens - 1) / kernels::kBlockTokens * kernels::kBlockTokens;
-}
-
-std::string bytesText(std::int64_t bytes) {
-    std::array<char, 32> text{};
-    const double gib = static_cast<double>(bytes) / static_cast<double>(1024 * kMiB);
-    if (gib >= 1) {
-        std::snprintf(text.data(), text.size(), "%.1f GiB", gib);
-    } else {
-        std::snprintf(text.data(), text.size(), "%lld MiB",
-                      static_cast<long long>((bytes + kMiB - 1) / kMiB));
-    }
-    return text.data();
 }
 
 // Activations of one step, and one row of logits a sequence.
@@ -141,10 +128,10 @@ Result<FitEstimate> estimateFit(const ModelInfo& info, const LoadOptions& option
 
     if (options.kvBytes > 0 && kv < perContext) {
         estimate.fit = Fit::kDoesNotFit;
-        estimate.advice = "KV memory of " + bytesText(kv) + " holds " +
+        estimate.advice = "KV memory of " + byteText(kv) + " holds " +
                           std::to_string(longestContext(info, options, *context, kv)) +
                           " tokens; a context of " + std::to_string(*context) + " needs " +
-                          bytesText(perContext);
+                          byteText(perContext);
         return estimate;
     }
     if (estimate.totalBytes <= freeBytes) {
@@ -154,11 +141,11 @@ Result<FitEstimate> estimateFit(const ModelInfo& info, const LoadOptions& option
     const std::int64_t fitting =
         longestContext(info, options, *context, std::max<std::int64_t>(left, 0));
     if (options.kvBytes > 0 && left >= perContext) {
-        estimate.advice = "less KV memory: " + bytesText(left) + " is left for it";
+        estimate.advice = "less KV memory: " + byteText(left) + " is left for it";
     } else if (fitting >= kernels::kBlockTokens) {
         estimate.advice = "a context of " + std::to_string(fitting) + " tokens fits";
     } else {
-        estimate.advice = "free " + bytesText(estimate.totalBytes - freeBytes) +
+        estimate.advice = "free " + byteText(estimate.totalBytes - freeBytes) +
                           " more, or take a smaller or more quantized model";
     }
     return estimate;
