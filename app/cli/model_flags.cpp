@@ -41,6 +41,10 @@ void ModelFlags::addTo(CLI::App& command) {
         ->check(CLI::PositiveNumber);
     command.add_option("--threads", threads, "worker threads (default: physical cores)")
         ->check(CLI::PositiveNumber);
+    command
+        .add_option("--cpu-tier", cpuTier,
+                    "instruction set: generic, avx2 or avx512 (default: the best there is)")
+        ->check(CLI::IsMember({"generic", "avx2", "avx512"}));
 }
 
 Result<engine::LoadOptions> ModelFlags::loadOptions(const std::filesystem::path& model) const {
@@ -69,6 +73,12 @@ Result<engine::LoadOptions> ModelFlags::loadOptions(const std::filesystem::path&
 engine::EngineOptions ModelFlags::engineOptions() const {
     engine::EngineOptions options;
     options.threads = threads;
+    for (const auto tier :
+         {kernels::CpuTier::kGeneric, kernels::CpuTier::kAvx2, kernels::CpuTier::kAvx512}) {
+        if (cpuTier == kernels::tierName(tier)) {
+            options.tier = tier;
+        }
+    }
     return options;
 }
 

@@ -18,6 +18,7 @@ struct ModelFlags {
     std::string kvMemory;  // "512M", "2G"
     std::int64_t maxRunning = 0;
     std::int32_t threads = 0;
+    std::string cpuTier;  // "generic", "avx2", "avx512"; empty: the best this processor has
 
     void addTo(CLI::App& command);
     /// kInvalidArgument names the switch.
