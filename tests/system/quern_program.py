@@ -13,6 +13,7 @@ BIN = os.environ["QUERN_BIN"]
 CI = os.environ.get("CI") == "true"
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 GOLDEN = pathlib.Path(os.environ.get("QUERN_GOLDEN", SOURCE.parent / "shared" / "golden"))
+CACHE = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache")
 PATIENCE = 120  # seconds: machines under test are busy
 
 
@@ -26,19 +27,28 @@ def quern(*arguments, stdin=b"", timeout=PATIENCE, data_dir=None):
 
 def starter():
     """The path of the starter model, or a skip with a reason (a failure under CI)."""
-    listed = quern("models", "list", "--json")
+    return _model("SmolLM2-135M-Instruct", None, "quern models pull starter")
+
+
+def fetched(name):
+    """The path of a model that ./dev test fetched for tests alone, or a skip with a reason."""
+    return _model(name, CACHE / "quern" / "testing", "./dev test fetches it")
+
+
+def _model(name, data_dir, remedy):
+    listed = quern("models", "list", "--json", data_dir=data_dir)
     for model in json.loads(listed.stdout or b"{}").get("models", []):
-        if model["name"].startswith("SmolLM2-135M-Instruct"):
+        if model["name"].startswith(name):
             return model["path"]
     if CI:
-        raise AssertionError("the starter model is missing under CI: quern models pull starter")
-    raise unittest.SkipTest("no starter model (quern models pull starter)")
+        raise AssertionError(f"the model {name} is missing under CI ({remedy})")
+    raise unittest.SkipTest(f"no model {name} ({remedy})")
 
 
 def golden(name):
-    path = GOLDEN / name
-    if path.exists():
-        return path
+    for folder in (GOLDEN, SOURCE / "tests" / "data" / "golden"):
+        if (folder / name).exists():
+            return folder / name
     if CI:
         raise AssertionError(f"golden data {name} is missing under CI")
     raise unittest.SkipTest(f"no golden data {name} (set QUERN_GOLDEN)")
