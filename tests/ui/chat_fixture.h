@@ -8,6 +8,7 @@
 #include "ui/core/session.h"
 #include "ui/demo/demo_engine.h"
 #include "ui/demo/demo_ports.h"
+#include "ui/demo/memory_conversations.h"
 
 namespace quern::ui {
 

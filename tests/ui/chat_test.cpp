@@ -1,6 +1,7 @@
 #include "ui/chat/chat.h"
 
 #include "tests/ui/chat_fixture.h"
+#include "ui/demo/demo_world.h"
 
 namespace quern::ui {
 namespace {
@@ -53,11 +54,31 @@ TEST_F(ChatTest, EditingSendsANewBranchOfTheUsersTurn) {
     start({.text = "Answer."});
     say("Q");
     ASSERT_TRUE(waitForRest());
-    chat().editTurn(chat().lastUserTurn(), QStringLiteral("Better Q"));
+    chat().setDraft(QStringLiteral("next"));
+    chat().beginEdit(chat().lastUserTurn());
+    EXPECT_EQ(chat().draft(), QStringLiteral("Q"));
+    say("Better Q");
     ASSERT_TRUE(waitFor([&] { return path().front().text == "Better Q"; }));
+    EXPECT_EQ(chat().draft(), QStringLiteral("next"));
     ASSERT_TRUE(waitForRest());
     ASSERT_TRUE(waitFor([&] { return path().front().branches == 2; }));
     EXPECT_EQ(path().size(), 2U);
+}
+
+TEST_F(ChatTest, AnEditThatCannotBeSentIsNotLost) {
+    start({.text = "Answer."});
+    say("Q");
+    ASSERT_TRUE(waitForRest());
+    chat().beginEdit(chat().lastUserTurn());
+    m_store.failWrites(true);
+    say("Better Q");
+    ASSERT_TRUE(waitFor([&] { return !m_session->notices()->text().isEmpty(); }));
+    EXPECT_EQ(chat().draft(), QStringLiteral("Better Q"));
+    EXPECT_EQ(chat().property("editing").toLongLong(), chat().lastUserTurn());
+    m_store.failWrites(false);
+    chat().send();
+    ASSERT_TRUE(waitFor([&] { return path().front().text == "Better Q"; }));
+    EXPECT_EQ(chat().property("editing").toLongLong(), 0);
 }
 
 TEST_F(ChatTest, StoppingKeepsWhatWasShownAndMarksIt) {
@@ -183,9 +204,9 @@ TEST_F(ChatTest, SearchFindsTextsAndTitles) {
 
 TEST_F(ChatTest, SettingsOfAConversationAreKept) {
     start({.text = "Answer."});
-    chat().setSystemPrompt(QStringLiteral("Be brief."));
-    chat().setSampling(QStringLiteral("temperature"), QStringLiteral("0.25"));
-    chat().setSampling(QStringLiteral("topK"), QStringLiteral("not a number"));
+    chat().settings()->setSystemPrompt(QStringLiteral("Be brief."));
+    chat().settings()->setSampling(QStringLiteral("temperature"), QStringLiteral("0.25"));
+    chat().settings()->setSampling(QStringLiteral("topK"), QStringLiteral("not a number"));
     say("Q");
     ASSERT_TRUE(waitForRest());
     const auto saved = m_store.open(chat().conversation());

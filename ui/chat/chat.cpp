@@ -3,8 +3,9 @@
 #include <QClipboard>
 #include <QGuiApplication>
 #include <algorithm>
+#include <utility>
 
-#include "ui/text/format.h"
+#include "ui/chat/reply_phase.h"
 
 namespace quern::ui {
 
@@ -21,6 +22,7 @@ Chat::Chat(engine::Engine& engine, Worker& engineWorker, ConversationStore& stor
       m_notices(notices),
       m_conversations(store, storeWorker, notices),
       m_transcript(theme),
+      m_settings(store, storeWorker, host, notices),
       m_meter(engineWorker),
       m_writer(engine, engineWorker, store, storeWorker, notices) {
     m_conversations.setWritingTest([this](qint64 conversation) {
@@ -57,36 +59,31 @@ Chat::Chat(engine::Engine& engine, Worker& engineWorker, ConversationStore& stor
             emit phaseChanged();
         }
     });
-    connect(&host, &ModelHost::changed, this, [this] {
-        measure();
-        emit settingsChanged();
-    });
+    connect(&host, &ModelHost::changed, this, &Chat::measure);
+    connect(&m_settings, &ChatSettings::edited, this, &Chat::measure);
 }
 
 void Chat::newConversation() {
+    endEdit();
     m_conversation = 0;
-    m_settings = {};
+    m_settings.show(0, {});
     m_transcript.setPath({}, 0);
     dismissRefusal();
     measure();
     emit opened();
     emit titleChanged();
     emit phaseChanged();
-    emit settingsChanged();
 }
 
 void Chat::open(qint64 conversation) {
     if (conversation == 0 || conversation == m_conversation) {
         return;
     }
+    endEdit();
     m_conversation = conversation;
     dismissRefusal();
     emit opened();
     reload();
-}
-
-void Chat::openNeighbour(int step) {
-    open(m_conversations.neighbour(m_conversation, step));
 }
 
 void Chat::reload() {
@@ -106,17 +103,16 @@ void Chat::reload() {
 }
 
 void Chat::show(ConversationContent content) {
-    m_settings = content.settings;
+    m_settings.show(m_conversation, content.settings);
     if (const Turn* live = m_writer.writing(m_conversation);
         live != nullptr && !content.path.empty() && content.path.back().id == live->id) {
         content.path.back().text = live->text;
         content.path.back().state = TurnState::kWriting;
     }
-    m_transcript.setPath(std::move(content.path), m_settings.firstTurn);
+    m_transcript.setPath(std::move(content.path), content.settings.firstTurn);
     measure();
     emit titleChanged();
     emit phaseChanged();
-    emit settingsChanged();
 }
 
 QString Chat::title() const {
@@ -134,7 +130,7 @@ void Chat::setDraft(const QString& draft) {
 
 ReplyOrder Chat::orderBefore(std::int64_t parent) const {
     ReplyOrder order{.conversation = m_conversation,
-                     .settings = m_settings,
+                     .settings = m_settings.values(),
                      .path = {},
                      .message = {},
                      .model = m_host.current()};
@@ -149,16 +145,43 @@ ReplyOrder Chat::orderBefore(std::int64_t parent) const {
     return order;
 }
 
+ReplyOrder Chat::orderOfDraft() const {
+    const auto& path = m_transcript.path();
+    const Turn* edited = m_transcript.find(m_editing);
+    ReplyOrder order = orderBefore(edited != nullptr ? edited->parent
+                                   : path.empty()    ? 0
+                                                     : path.back().id);
+    order.message = m_draft.trimmed().toStdString();
+    return order;
+}
+
 void Chat::send() {
-    const QString text = m_draft.trimmed();
-    if (text.isEmpty() || isBusy() || !m_host.hasModel()) {
+    if (m_draft.trimmed().isEmpty() || isBusy() || !m_host.hasModel()) {
         return;
     }
     dismissRefusal();
-    const auto& path = m_transcript.path();
-    ReplyOrder order = orderBefore(path.empty() ? 0 : path.back().id);
-    order.message = text.toStdString();
-    m_writer.start(std::move(order));
+    m_writer.start(orderOfDraft());
+}
+
+void Chat::beginEdit(qint64 turn) {
+    const Turn* edited = m_transcript.find(turn);
+    if (edited == nullptr || edited->role != "user" || isBusy()) {
+        return;
+    }
+    if (m_editing == 0) {
+        m_keptDraft = m_draft;
+    }
+    m_editing = turn;
+    setDraft(QString::fromStdString(edited->text));
+    emit editingChanged();
+}
+
+void Chat::endEdit() {
+    if (m_editing != 0) {
+        m_editing = 0;
+        setDraft(std::exchange(m_keptDraft, {}));
+        emit editingChanged();
+    }
 }
 
 void Chat::stop() {
@@ -174,22 +197,12 @@ void Chat::regenerate(qint64 turn) {
     m_writer.start(orderBefore(reply->parent));
 }
 
-void Chat::editTurn(qint64 turn, const QString& text) {
-    const Turn* old = m_transcript.find(turn);
-    if (old == nullptr || text.trimmed().isEmpty() || isBusy() || !m_host.hasModel()) {
-        return;
-    }
-    dismissRefusal();
-    ReplyOrder order = orderBefore(old->parent);
-    order.message = text.trimmed().toStdString();
-    m_writer.start(std::move(order));
-}
-
 void Chat::selectBranch(qint64 turn, int step) {
     const Turn* at = m_transcript.find(turn);
     if (at == nullptr || isBusy() || at->branch + step < 1 || at->branch + step > at->branches) {
         return;
     }
+    endEdit();
     m_storeWorker.ask(
         this,
         [this, id = m_conversation, turn, step] { return m_store.selectSibling(id, turn, step); },
@@ -233,6 +246,7 @@ void Chat::began(qint64 conversation, const std::vector<Turn>& added, const QStr
     const bool isNew = m_conversation == 0 && added.front().parent == 0;
     if (isNew) {
         m_conversation = conversation;
+        m_settings.setConversation(conversation);
         emit opened();
     }
     if (conversation != m_conversation) {
@@ -249,10 +263,12 @@ void Chat::began(qint64 conversation, const std::vector<Turn>& added, const QStr
         }
     }
     path.insert(path.end(), added.begin(), added.end());
+    // What was sent is no draft any more; what was typed since then is.
     if (added.front().role == "user" && m_draft.trimmed().toStdString() == added.front().text) {
         setDraft({});
+        endEdit();
     }
-    m_transcript.setPath(std::move(path), m_settings.firstTurn);
+    m_transcript.setPath(std::move(path), m_settings.values().firstTurn);
     m_promptText = promptText;
     measure();
     emit promptTextChanged();
@@ -286,16 +302,17 @@ void Chat::leaveOutOldest() {
     if (!m_host.hasModel()) {
         return;
     }
-    std::vector<Turn> path = m_transcript.path();
+    const ReplyOrder order = orderOfDraft();
+    std::vector<Turn> path = order.path;
     Turn draft;
     draft.role = "user";
-    draft.text = m_draft.trimmed().toStdString();
+    draft.text = *order.message;
     draft.parent = path.empty() ? 0 : path.back().id;
     path.push_back(std::move(draft));
     const std::int64_t context = m_host.current()->options.contextTokens;
     m_engineWorker.ask(
         this,
-        [model = m_host.current(), settings = m_settings, path, context] {
+        [model = order.model, settings = order.settings, path, context] {
             // A quarter of the context is kept for the reply.
             return firstTurnThatFits(*model, settings, path, context - context / 4);
         },
@@ -306,21 +323,19 @@ void Chat::leaveOutOldest() {
                        false);
                 return;
             }
-            m_settings.firstTurn = *first;
+            m_settings.setFirstTurn(*first);
             m_transcript.setPath(m_transcript.path(), *first);
-            saveSettings();
             send();
         });
 }
 
 void Chat::takeBackLeftOut() {
-    m_settings.firstTurn = 0;
+    m_settings.setFirstTurn(0);
     m_transcript.setPath(m_transcript.path(), 0);
-    saveSettings();
 }
 
 void Chat::measure() {
-    m_meter.setSubject(m_host.current(), m_settings, m_transcript.path());
+    m_meter.setSubject(m_host.current(), m_settings.values(), m_transcript.path());
 }
 
 bool Chat::isBusy() const {
@@ -328,133 +343,12 @@ bool Chat::isBusy() const {
 }
 
 QString Chat::phase() const {
-    switch (m_writer.phase(m_conversation)) {
-        case ReplyWriter::Phase::kPreparing:
-            return QStringLiteral("preparing");
-        case ReplyWriter::Phase::kQueued:
-            return QStringLiteral("queued");
-        case ReplyWriter::Phase::kPrefill:
-            return QStringLiteral("prefill");
-        case ReplyWriter::Phase::kWriting:
-            return QStringLiteral("writing");
-        default:
-            return QStringLiteral("idle");
-    }
+    return phaseName(m_writer.phase(m_conversation));
 }
 
 QString Chat::phaseText() const {
-    const ReplyWriter::Phase phase = m_writer.phase(m_conversation);
-    if (phase == ReplyWriter::Phase::kPreparing) {
-        return tr("Preparing");
-    }
-    const engine::RequestId id = m_writer.request(m_conversation);
-    int place = 0;
-    for (const engine::ModelSnapshot& model : m_feed.snapshot().models) {
-        place = 0;
-        for (const engine::RequestSnapshot& request : model.requests) {
-            const bool isWaiting = request.state == engine::RequestState::kWaiting ||
-                                   request.state == engine::RequestState::kPreempted;
-            place += isWaiting ? 1 : 0;
-            if (request.id != id) {
-                continue;
-            }
-            if (isWaiting) {
-                return tr("Queued: %1 in line").arg(place);
-            }
-            if (request.state == engine::RequestState::kPrefill && request.promptTokens > 0) {
-                return tr("Reading the prompt: %1\u00A0%")
-                    .arg(formatPercent(static_cast<double>(request.computedTokens) /
-                                       request.promptTokens));
-            }
-            return tr("Writing: %1 tok/s").arg(formatRate(request.tokensPerSecond));
-        }
-    }
-    return phase == ReplyWriter::Phase::kWriting ? tr("Writing") : tr("Queued");
-}
-
-QString Chat::systemPrompt() const {
-    return QString::fromStdString(m_settings.systemPrompt);
-}
-
-void Chat::setSystemPrompt(const QString& prompt) {
-    if (prompt != systemPrompt()) {
-        m_settings.systemPrompt = prompt.toStdString();
-        saveSettings();
-    }
-}
-
-QVariantMap Chat::sampling() const {
-    const engine::SamplingParams p = m_settings.usesModelDefaults && m_host.hasModel()
-                                         ? chatSampling(*m_host.current())
-                                         : m_settings.sampling;
-    const auto number = [](float value) {
-        return static_cast<double>(qRound(value * 1000)) / 1000;
-    };
-    return {{QStringLiteral("temperature"), number(p.temperature)},
-            {QStringLiteral("topP"), number(p.topP)},
-            {QStringLiteral("topK"), p.topK},
-            {QStringLiteral("minP"), number(p.minP)},
-            {QStringLiteral("repetitionPenalty"), number(p.repetitionPenalty)},
-            {QStringLiteral("seed"), p.seed ? QString::number(*p.seed) : QString()},
-            {QStringLiteral("maxTokens"), m_settings.maxTokens},
-            {QStringLiteral("usesModelDefaults"), m_settings.usesModelDefaults}};
-}
-
-void Chat::setSampling(const QString& name, const QString& value) {
-    if (m_settings.usesModelDefaults && m_host.hasModel()) {
-        m_settings.sampling = chatSampling(*m_host.current());
-    }
-    engine::SamplingParams& p = m_settings.sampling;
-    bool isNumber = false;
-    const double number = value.trimmed().toDouble(&isNumber);
-    const auto real = static_cast<float>(number);
-    if (name == QLatin1String("seed")) {
-        const quint64 seed = value.trimmed().toULongLong(&isNumber);
-        p.seed = isNumber ? std::optional<std::uint64_t>(seed) : std::nullopt;
-        isNumber = isNumber || value.trimmed().isEmpty();
-    } else if (isNumber && name == QLatin1String("maxTokens")) {
-        m_settings.maxTokens = static_cast<std::int32_t>(std::clamp(number, 0.0, 1e9));
-    } else if (isNumber && name == QLatin1String("temperature")) {
-        p.temperature = real;
-    } else if (isNumber && name == QLatin1String("topP")) {
-        p.topP = real;
-    } else if (isNumber && name == QLatin1String("topK")) {
-        p.topK = static_cast<std::int32_t>(std::clamp(number, 0.0, 1e9));
-    } else if (isNumber && name == QLatin1String("minP")) {
-        p.minP = real;
-    } else if (isNumber && name == QLatin1String("repetitionPenalty")) {
-        p.repetitionPenalty = real;
-    }
-    if (isNumber) {
-        m_settings.usesModelDefaults = false;
-        saveSettings();
-    } else {
-        emit settingsChanged();
-    }
-}
-
-void Chat::useModelDefaults() {
-    m_settings.usesModelDefaults = true;
-    saveSettings();
-}
-
-void Chat::saveSettings() {
-    measure();
-    emit settingsChanged();
-    if (m_conversation == 0) {
-        return;  // saved with the first message
-    }
-    m_storeWorker.ask(
-        this,
-        [this, id = m_conversation, settings = m_settings] {
-            return m_store.saveSettings(id, settings);
-        },
-        [this](Status result) {
-            if (!result) {
-                m_notices.show(tr("The settings of this conversation could not be saved."),
-                               result.error());
-            }
-        });
+    return describePhase(m_writer.phase(m_conversation), m_writer.request(m_conversation),
+                         m_feed.snapshot());
 }
 
 }  // namespace quern::ui

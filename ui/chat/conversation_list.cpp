@@ -145,13 +145,10 @@ void ConversationList::forgetRemoved() {
     emit removedChanged();
 }
 
-qint64 ConversationList::neighbour(qint64 conversation, int step) const {
+int ConversationList::rowOf(qint64 conversation) const {
     const auto at = std::find_if(m_items.begin(), m_items.end(),
                                  [&](const auto& item) { return item.id == conversation; });
-    const auto place = at == m_items.end() ? std::ptrdiff_t{0} : at - m_items.begin() + step;
-    return place >= 0 && place < static_cast<std::ptrdiff_t>(m_items.size())
-               ? m_items[static_cast<std::size_t>(place)].id
-               : 0;
+    return at == m_items.end() ? -1 : static_cast<int>(at - m_items.begin());
 }
 
 QString ConversationList::titleOf(qint64 conversation) const {

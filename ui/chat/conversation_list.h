@@ -38,8 +38,8 @@ public:
     Q_INVOKABLE void remove(qint64 conversation);
     Q_INVOKABLE void undoRemove();
     Q_INVOKABLE void forgetRemoved();
-    /// The conversation `step` places below (or above) in the list; 0 when there is none.
-    Q_INVOKABLE [[nodiscard]] qint64 neighbour(qint64 conversation, int step) const;
+    /// Where a conversation stands in the list; −1 when it does not.
+    Q_INVOKABLE [[nodiscard]] int rowOf(qint64 conversation) const;
     [[nodiscard]] QString titleOf(qint64 conversation) const;
 
     /// Tells whether a reply is being written in a conversation.

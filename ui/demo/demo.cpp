@@ -11,6 +11,7 @@
 #include "ui/demo/demo_engine.h"
 #include "ui/demo/demo_ports.h"
 #include "ui/demo/demo_texts.h"
+#include "ui/demo/memory_conversations.h"
 #include "ui/desktop.h"
 
 namespace quern::ui {

@@ -58,7 +58,4 @@ private:
     engine::KvMap m_map;
 };
 
-/// One token for every four bytes: enough for meters.
-[[nodiscard]] std::shared_ptr<const engine::Tokenizer> makeDemoTokenizer();
-
 }  // namespace quern::ui

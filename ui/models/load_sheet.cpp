@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "ui/models/fit_words.h"
 #include "ui/text/format.h"
 
 namespace quern::ui {
@@ -10,17 +11,6 @@ constexpr std::int64_t kDefaultContext = 8192;
 constexpr std::int64_t kMebibyte = 1024 * 1024;
 constexpr int kSmallestContext = 256;
 }  // namespace
-
-QString fitName(engine::Fit fit) {
-    switch (fit) {
-        case engine::Fit::kFits:
-            return QStringLiteral("fits");
-        case engine::Fit::kTight:
-            return QStringLiteral("tight");
-        default:
-            return QStringLiteral("tooBig");
-    }
-}
 
 LoadSheet::LoadSheet(ModelLibrary& library, ModelHost& host, Worker& worker, QObject* parent)
     : QObject(parent), m_library(library), m_host(host), m_worker(worker) {}
@@ -48,6 +38,10 @@ void LoadSheet::close() {
 void LoadSheet::confirm() {
     close();
     m_host.load(m_options);
+}
+
+QString LoadSheet::longestContext() const {
+    return formatCount(m_info.contextTokens);
 }
 
 bool LoadSheet::isQuantized() const {
@@ -128,7 +122,7 @@ QVariantList LoadSheet::items() const {
             std::max<std::int64_t>({1, m_estimate->totalBytes, m_estimate->freeBytes}));
         for (const engine::FitItem& item : m_estimate->items) {
             list.append(
-                QVariantMap{{QStringLiteral("name"), QString::fromStdString(item.name)},
+                QVariantMap{{QStringLiteral("name"), itemName(item)},
                             {QStringLiteral("bytes"), formatBytes(item.bytes)},
                             {QStringLiteral("share"), static_cast<double>(item.bytes) / whole}});
         }

@@ -19,6 +19,7 @@ class LoadSheet : public QObject {
     Q_PROPERTY(bool isOpen READ isOpen NOTIFY openChanged)
     Q_PROPERTY(QString name READ name NOTIFY openChanged)
     Q_PROPERTY(int trainedContext READ trainedContext NOTIFY openChanged)
+    Q_PROPERTY(QString longestContext READ longestContext NOTIFY openChanged)
     Q_PROPERTY(bool isQuantized READ isQuantized NOTIFY openChanged)
     Q_PROPERTY(int context READ context WRITE setContext NOTIFY optionsChanged)
     Q_PROPERTY(bool exactCache READ exactCache WRITE setExactCache NOTIFY optionsChanged)
@@ -45,6 +46,7 @@ public:
     [[nodiscard]] bool isOpen() const { return m_isOpen; }
     [[nodiscard]] QString name() const { return QString::fromStdString(m_info.name); }
     [[nodiscard]] int trainedContext() const { return static_cast<int>(m_info.contextTokens); }
+    [[nodiscard]] QString longestContext() const;
     [[nodiscard]] bool isQuantized() const;
     [[nodiscard]] int context() const { return static_cast<int>(m_options.contextTokens); }
     void setContext(int tokens);
@@ -82,8 +84,5 @@ private:
     bool m_isOpen = false;
     quint64 m_asked = 0;  // the newest question; answers to older ones are dropped
 };
-
-/// "fits", "tight", "tooBig": what QML chooses words and colours by.
-[[nodiscard]] QString fitName(engine::Fit fit);
 
 }  // namespace quern::ui

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "ui/models/fit_words.h"
 #include "ui/text/format.h"
 
 namespace quern::ui {
@@ -17,7 +18,7 @@ QVariantMap card(const engine::LoadedModel& model) {
             estimated -= item.bytes;
             continue;
         }
-        items.append(QVariantMap{{QStringLiteral("name"), QString::fromStdString(item.name)},
+        items.append(QVariantMap{{QStringLiteral("name"), itemName(item)},
                                  {QStringLiteral("bytes"), formatBytes(item.bytes)}});
     }
     QStringList notes;

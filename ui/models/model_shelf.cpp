@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "ui/models/fit_words.h"
 #include "ui/text/format.h"
 
 namespace quern::ui {

@@ -50,6 +50,7 @@ FocusScope {
                     visible: screen.chat.transcript.count > 0
                     onEditAsked: (turn) => composer.beginEdit(turn)
                 }
+                Rectangle { visible: transcript.visible && !transcript.atYBeginning; width: parent.width; height: 1; color: Theme.line }
                 ChatWelcome {
                     anchors.fill: parent
                     visible: screen.chat.transcript.count === 0
@@ -79,7 +80,7 @@ FocusScope {
     }
     Connections {
         target: screen.chat
-        function onOpened() { composer.endEdit(); composer.takeFocus() }
+        function onOpened() { composer.takeFocus() }
     }
     Component.onCompleted: composer.takeFocus()
     onVisibleChanged: if (visible) composer.takeFocus()

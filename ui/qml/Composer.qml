@@ -9,39 +9,15 @@ FocusScope {
     readonly property var chat: Session.chat
     readonly property var host: Session.host
     property int measure: 600
-    property var editing: 0
-    property string kept: ""   // the draft that an edit put aside
+    readonly property bool isNarrow: width < 460 * Theme.textScale
     readonly property bool canSend: host.hasModel && !chat.isBusy && chat.draft.trim() !== ""
     implicitHeight: column.implicitHeight + 28
 
     function takeFocus() { area.edit.forceActiveFocus() }
     function beginEdit(turn) {
-        if (!turn)
-            return
-        if (!editing)
-            kept = chat.draft
-        editing = turn
-        chat.draft = chat.textOf(turn)
+        chat.beginEdit(turn)
         takeFocus()
         area.edit.cursorPosition = area.edit.length
-    }
-    function endEdit() {
-        if (!editing)
-            return
-        editing = 0
-        chat.draft = kept
-        kept = ""
-    }
-    function send() {
-        if (!canSend)
-            return
-        if (editing) {
-            const turn = editing, text = chat.draft
-            endEdit()
-            chat.editTurn(turn, text)
-        } else {
-            chat.send()
-        }
     }
 
     ColumnLayout {
@@ -55,11 +31,11 @@ FocusScope {
         LoadStrip { Layout.fillWidth: true }
         RefusalCard { Layout.fillWidth: true }
         RowLayout {
-            visible: composer.editing !== 0
+            visible: composer.chat.editing !== 0
             Layout.fillWidth: true
             Icon { name: "edit"; color: Theme.ink2 }
             Words { text: qsTr("Editing your message: sending makes a new branch."); color: Theme.ink2; Layout.fillWidth: true }
-            PushButton { text: qsTr("Cancel"); onClicked: composer.endEdit() }
+            PushButton { text: qsTr("Cancel"); onClicked: composer.chat.endEdit() }
         }
         Card {
             Layout.fillWidth: true
@@ -80,22 +56,23 @@ FocusScope {
                     placeholder: composer.host.hasModel ? qsTr("Write to %1").arg(composer.host.current)
                                  : composer.host.isLoading ? qsTr("Write already: it can be sent once the model is ready")
                                  : qsTr("Load a model to send")
-                    tallest: 180
+                    // Where the window is low, something of the transcript stays in sight.
+                    tallest: Math.max(48, Math.min(180, composer.Window.height * 0.22))
                     Layout.fillWidth: true
                     edit.onTextChanged: composer.chat.draft = edit.text
                     edit.Keys.onReturnPressed: (event) => {
                         if (event.modifiers & Qt.ShiftModifier) {
                             event.accepted = false
                         } else {
-                            composer.send()
+                            composer.chat.send()
                         }
                     }
-                    edit.Keys.onEnterPressed: composer.send()
+                    edit.Keys.onEnterPressed: composer.chat.send()
                     edit.Keys.onEscapePressed: (event) => {
                         // Also where the window has keys but is not active, so that no shortcut matches.
-                        event.accepted = composer.editing !== 0 || composer.chat.isBusy
-                        if (composer.editing !== 0)
-                            composer.endEdit()
+                        event.accepted = composer.chat.editing !== 0 || composer.chat.isBusy
+                        if (composer.chat.editing !== 0)
+                            composer.chat.endEdit()
                         else
                             composer.chat.stop()
                     }
@@ -112,13 +89,13 @@ FocusScope {
                     Layout.fillWidth: true
                     spacing: 12
                     Words {
-                        text: composer.host.currentTitle
+                        text: composer.isNarrow ? "" : composer.host.currentTitle
                         font.pixelSize: Theme.caption
                         color: Theme.ink2
                         Layout.fillWidth: true
                         Layout.minimumWidth: 0
                     }
-                    ContextMeter { isNarrow: composer.width < 460 * Theme.textScale; Layout.fillWidth: true; Layout.maximumWidth: Math.ceil(implicitWidth) + 1 }
+                    ContextMeter { isNarrow: composer.isNarrow; Layout.fillWidth: true; Layout.maximumWidth: Math.ceil(implicitWidth) + 1 }
                     PushButton {
                         visible: composer.chat.isBusy
                         glyph: "stop"
@@ -131,9 +108,9 @@ FocusScope {
                         primary: true
                         glyph: "send"
                         text: qsTr("Send")
-                        display: composer.width < 460 * Theme.textScale ? T.AbstractButton.IconOnly : T.AbstractButton.TextBesideIcon
+                        display: composer.isNarrow ? T.AbstractButton.IconOnly : T.AbstractButton.TextBesideIcon
                         enabled: composer.canSend
-                        onClicked: composer.send()
+                        onClicked: composer.chat.send()
                     }
                 }
             }

@@ -1,18 +1,14 @@
 import QtQuick
 import QtQuick.Layouts
-import QtQuick.Templates as T
 import Quern
 
 // Sampling and system prompt of this conversation, and the prompt exactly as it was sent.
-Flickable {
+Page {
     id: inspector
     readonly property var chat: Session.chat
-    readonly property var sampling: chat.sampling
-    clip: true
-    contentWidth: width
+    readonly property var settings: chat.settings
+    readonly property var sampling: settings.sampling
     contentHeight: column.implicitHeight + 32
-    boundsBehavior: Flickable.StopAtBounds
-    T.ScrollBar.vertical: SlimBar {}
 
     component Heading: Words {
         font.weight: Font.DemiBold
@@ -27,7 +23,7 @@ Flickable {
         property string hint: ""
         spacing: 8
         Layout.fillWidth: true
-        Words { text: line.label; color: Theme.ink2; Layout.fillWidth: true }
+        Words { text: line.label; color: Theme.ink2; wrapMode: Text.Wrap; Layout.fillWidth: true }
         Field {
             label: line.label
             isNumber: true
@@ -37,7 +33,7 @@ Flickable {
             onEditingFinished: {
                 const shown = line.key === "maxTokens" && !inspector.sampling[line.key] ? "" : String(inspector.sampling[line.key])
                 if (text !== shown)
-                    inspector.chat.setSampling(line.key, text === "" && line.key === "maxTokens" ? "0" : text)
+                    inspector.settings.setSampling(line.key, text === "" && line.key === "maxTokens" ? "0" : text)
             }
         }
     }
@@ -52,11 +48,11 @@ Flickable {
         Area {
             label: qsTr("System prompt")
             placeholder: qsTr("None")
-            text: inspector.chat.systemPrompt
+            text: inspector.settings.systemPrompt
             tallest: 160
             Layout.fillWidth: true
             Layout.minimumHeight: 84
-            edit.onActiveFocusChanged: if (!edit.activeFocus) inspector.chat.systemPrompt = text
+            edit.onActiveFocusChanged: if (!edit.activeFocus) inspector.settings.systemPrompt = text
         }
         Heading { text: qsTr("Sampling") }
         NumberRow { key: "temperature"; label: qsTr("Temperature") }
@@ -78,7 +74,7 @@ Flickable {
             PushButton {
                 visible: !inspector.sampling.usesModelDefaults
                 text: qsTr("Reset")
-                onClicked: inspector.chat.useModelDefaults()
+                onClicked: inspector.settings.useModelDefaults()
             }
         }
         Heading { text: qsTr("Prompt as sent") }

@@ -1,0 +1,69 @@
+#include "ui/chat/reply_phase.h"
+
+#include <QCoreApplication>
+
+#include "ui/text/format.h"
+
+namespace quern::ui {
+namespace {
+
+struct Words {
+    Q_DECLARE_TR_FUNCTIONS(ReplyPhase)
+};
+
+/// `place` is the request's in the queue, counted from one.
+QString describe(const engine::RequestSnapshot& request, int place) {
+    switch (request.state) {
+        case engine::RequestState::kWaiting:
+        case engine::RequestState::kPreempted:
+            return Words::tr("Queued: %1 in line").arg(place);
+        case engine::RequestState::kPrefill:
+            if (request.promptTokens > 0) {
+                return Words::tr("Reading the prompt: %1\u00A0%")
+                    .arg(formatPercent(static_cast<double>(request.computedTokens) /
+                                       request.promptTokens));
+            }
+            break;
+        default:
+            break;
+    }
+    return Words::tr("Writing: %1 tok/s").arg(formatRate(request.tokensPerSecond));
+}
+
+}  // namespace
+
+QString phaseName(ReplyWriter::Phase phase) {
+    switch (phase) {
+        case ReplyWriter::Phase::kPreparing:
+            return QStringLiteral("preparing");
+        case ReplyWriter::Phase::kQueued:
+            return QStringLiteral("queued");
+        case ReplyWriter::Phase::kPrefill:
+            return QStringLiteral("prefill");
+        case ReplyWriter::Phase::kWriting:
+            return QStringLiteral("writing");
+        default:
+            return QStringLiteral("idle");
+    }
+}
+
+QString describePhase(ReplyWriter::Phase phase, engine::RequestId request,
+                      const engine::EngineSnapshot& snapshot) {
+    if (phase == ReplyWriter::Phase::kPreparing) {
+        return Words::tr("Preparing");
+    }
+    for (const engine::ModelSnapshot& model : snapshot.models) {
+        int place = 0;
+        for (const engine::RequestSnapshot& known : model.requests) {
+            const bool isWaiting = known.state == engine::RequestState::kWaiting ||
+                                   known.state == engine::RequestState::kPreempted;
+            place += isWaiting ? 1 : 0;
+            if (known.id == request) {
+                return describe(known, place);
+            }
+        }
+    }
+    return phase == ReplyWriter::Phase::kWriting ? Words::tr("Writing") : Words::tr("Queued");
+}
+
+}  // namespace quern::ui
