@@ -99,6 +99,8 @@ TEST_F(ServerTest, ATakenPortIsSaidWithItsHolder) {
     ASSERT_TRUE(waitFor([&] { return !server.property("problem").toString().isEmpty(); }));
     EXPECT_TRUE(server.property("problem").toString().contains(QStringLiteral("4711")));
     EXPECT_FALSE(server.isOn());
+    EXPECT_TRUE(m_session->notices()->cause().contains(QStringLiteral("4711")))
+        << "somebody on another screen is told too";
 }
 
 TEST_F(ServerTest, ExamplesCarryAddressKeyAndModel) {

@@ -3,10 +3,14 @@
 #include <QGuiApplication>
 #include <QPalette>
 #include <QQmlEngine>
+#include <algorithm>
+#include <array>
 
 namespace quern::ui {
 namespace {
 constexpr auto kEngineProperty = "quernSession";
+
+constexpr std::array kScreens{"chat", "models", "monitor", "server", "settings"};
 
 bool isSystemDark() {
     const QPalette palette = QGuiApplication::palette();
@@ -28,6 +32,14 @@ Session::Session(const DesktopPorts& ports, Theme& theme, QObject* parent)
              m_notices, theme) {
     m_appearance = QString::fromStdString(m_settings.get("appearance.theme").value_or("system"));
     m_isInspectorOpen = remembered(QStringLiteral("window.inspector")) == QLatin1String("true");
+    if (const QString screen = remembered(QStringLiteral("window.screen"));
+        std::find(kScreens.begin(), kScreens.end(), screen) != kScreens.end()) {
+        m_screen = screen;
+    }
+    m_chat.open(remembered(QStringLiteral("window.conversation")).toLongLong());
+    connect(&m_chat, &Chat::opened, this, [this] {
+        remember(QStringLiteral("window.conversation"), QString::number(m_chat.conversation()));
+    });
     bool isNumber = false;
     const qreal scale = remembered(QStringLiteral("appearance.textScale")).toDouble(&isNumber);
     if (isNumber) {
@@ -36,10 +48,17 @@ Session::Session(const DesktopPorts& ports, Theme& theme, QObject* parent)
     m_theme.setStill(remembered(QStringLiteral("appearance.still")) == QLatin1String("true"));
     applyAppearance();
     connect(&m_notices, &Notices::acted, this, [this](const QString& action) {
-        if (action == QLatin1String("models")) {
-            setScreen(action);
-        } else if (action == QLatin1String("saveReplies")) {
+        if (action == QLatin1String("saveReplies")) {
             m_chat.saveRepliesAgain();
+        } else {
+            setScreen(action);
+        }
+    });
+    connect(&m_server, &ServerPanel::failed, this, [this](const QString& reason) {
+        // At the start, say: the switch was left on.
+        if (m_screen != QLatin1String("server")) {
+            m_notices.show(tr("The server did not start."), reason, tr("Open Server"),
+                           QStringLiteral("server"));
         }
     });
 }
@@ -96,6 +115,7 @@ void Session::setStill(bool isStill) {
 void Session::setScreen(const QString& screen) {
     if (m_screen != screen) {
         m_screen = screen;
+        remember(QStringLiteral("window.screen"), screen);
         emit screenChanged();
     }
 }

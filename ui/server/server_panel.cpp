@@ -68,10 +68,12 @@ void ServerPanel::turn(bool isOn) {
         },
         [this, isOn](Status result) {
             m_isSwitching = false;
-            if (!result) {
-                m_problem = QString::fromStdString(result.error().message);
-            } else {
+            if (result) {
                 remember("server.isOn", isOn ? "true" : "false");
+            } else {
+                const QString reason = QString::fromStdString(result.error().message);
+                setProblem(tr("The server did not start: %1").arg(reason));
+                emit failed(reason);
             }
             refresh();
         });
@@ -82,16 +84,26 @@ void ServerPanel::remember(const std::string& key, const std::string& value) {
         this, [this, key, value] { return m_store.set(key, value); },
         [this](Status result) {
             if (!result) {
-                m_problem = QString::fromStdString(result.error().message);
-                emit changed();
+                setProblem(tr("This could not be remembered for the next start: %1")
+                               .arg(QString::fromStdString(result.error().message)));
             }
         });
+}
+
+void ServerPanel::setProblem(const QString& problem) {
+    m_problem = problem;
+    emit changed();
+}
+
+void ServerPanel::settingsSet() {
+    emit settingsChanged();
+    emit changed();
 }
 
 void ServerPanel::setHost(const QString& host) {
     m_settings.host = host.trimmed().toStdString();
     remember("server.host", m_settings.host);
-    emit changed();
+    settingsSet();
 }
 
 void ServerPanel::setPort(int port) {
@@ -99,13 +111,13 @@ void ServerPanel::setPort(int port) {
         m_settings.port = static_cast<std::uint16_t>(port);
         remember("server.port", std::to_string(port));
     }
-    emit changed();
+    settingsSet();
 }
 
 void ServerPanel::setApiKey(const QString& key) {
     m_settings.apiKey = key.trimmed().toStdString();
     remember("server.apiKey", m_settings.apiKey);
-    emit changed();
+    settingsSet();
 }
 
 void ServerPanel::makeKey() {

@@ -20,9 +20,9 @@ class ServerPanel : public QObject {
     QML_ANONYMOUS
     Q_PROPERTY(bool isOn READ isOn NOTIFY changed)
     Q_PROPERTY(bool isSwitching MEMBER m_isSwitching NOTIFY changed)
-    Q_PROPERTY(QString host READ host WRITE setHost NOTIFY changed)
-    Q_PROPERTY(int port READ port WRITE setPort NOTIFY changed)
-    Q_PROPERTY(QString apiKey READ apiKey WRITE setApiKey NOTIFY changed)
+    Q_PROPERTY(QString host READ host WRITE setHost NOTIFY settingsChanged)
+    Q_PROPERTY(int port READ port WRITE setPort NOTIFY settingsChanged)
+    Q_PROPERTY(QString apiKey READ apiKey WRITE setApiKey NOTIFY settingsChanged)
     Q_PROPERTY(QString address READ address NOTIFY changed)
     Q_PROPERTY(QString problem MEMBER m_problem NOTIFY changed)
     Q_PROPERTY(QString connections READ connections NOTIFY changed)
@@ -55,11 +55,18 @@ public:
     [[nodiscard]] bool isOpenToNetwork() const;
 
 signals:
+    /// The server's state, and what follows from state and settings.
     void changed();
+    /// Apart from `changed`, which comes twice a second: it would undo what is being typed.
+    void settingsChanged();
+    /// A switch that failed; `reason` is in `problem` too.
+    void failed(const QString& reason);
 
 private:
     void refresh();
     void remember(const std::string& key, const std::string& value);
+    void setProblem(const QString& problem);
+    void settingsSet();
 
     ServerControl& m_server;
     SettingsStore& m_store;
