@@ -26,6 +26,24 @@ private:
     ModelSource m_source;
 };
 
+/// Stands for a template that does not parse: whoever renders with it is told why.
+class UnusableTemplate final : public ChatTemplate {
+public:
+    explicit UnusableTemplate(std::string reason) : m_reason(std::move(reason)) {}
+    Result<std::string> render(const TemplateInput&) const override {
+        return failField("chat_template", "the model's chat template cannot be used: " + m_reason,
+                         ErrorCode::kUnsupported);
+    }
+    Result<std::string> renderChat(const TemplateInput& input) const override {
+        return render(input);
+    }
+    const std::string& source() const override { return m_source; }
+
+private:
+    std::string m_reason;
+    std::string m_source;
+};
+
 class FileModelFactory final : public ModelFactory {
 public:
     explicit FileModelFactory(std::unique_ptr<kernels::Backend> backend)
@@ -50,7 +68,9 @@ public:
         if (templates) {
             model->templates = std::move(*templates);
         } else {
-            model->notes.push_back("no chat template: " + templates.error().message);
+            const std::string& reason = templates.error().message;
+            model->templates.standard = std::make_shared<UnusableTemplate>(reason);
+            model->notes.push_back("the chat template cannot be used: " + reason);
         }
         return model;
     }
