@@ -196,6 +196,29 @@
     </message>
 </context>
 <context>
+    <name>FitWords</name>
+    <message>
+        <source>weights</source>
+        <translation>[wéîghtš··]</translation>
+    </message>
+    <message>
+        <source>KV cache</source>
+        <translation>[KV çàçhé··]</translation>
+    </message>
+    <message>
+        <source>scratch</source>
+        <translation>[šçràtçh··]</translation>
+    </message>
+    <message>
+        <source>tokenizer</source>
+        <translation>[tökéñîzér···]</translation>
+    </message>
+    <message>
+        <source>margin, left to other programs</source>
+        <translation>[màrgîñ, léft tö öthér prögràmš··········]</translation>
+    </message>
+</context>
+<context>
     <name>Inspector</name>
     <message>
         <source>System prompt</source>
@@ -299,6 +322,18 @@
     <message>
         <source>The cache of a loaded model is drawn here, block by block.</source>
         <translation>[Thé çàçhé öf à löàdéd mödél îš dràwñ héré, blöçk bý blöçk.···················]</translation>
+    </message>
+    <message>
+        <source>Order of the blocks</source>
+        <translation>[Ördér öf thé blöçkš······]</translation>
+    </message>
+    <message>
+        <source>By place</source>
+        <translation>[Bý plàçé··]</translation>
+    </message>
+    <message>
+        <source>By sequence</source>
+        <translation>[Bý šéqúéñçé···]</translation>
     </message>
 </context>
 <context>
@@ -596,6 +631,14 @@
         <source>Requests</source>
         <translation>[Réqúéštš··]</translation>
     </message>
+    <message>
+        <source>Go on</source>
+        <translation>[Gö öñ·]</translation>
+    </message>
+    <message>
+        <source>Pause</source>
+        <translation>[Pàúšé·]</translation>
+    </message>
 </context>
 <context>
     <name>QObject</name>
@@ -660,6 +703,33 @@
     <message>
         <source>New conversation</source>
         <translation>[Ñéw çöñvéršàtîöñ·····]</translation>
+    </message>
+</context>
+<context>
+    <name>ReplyPhase</name>
+    <message>
+        <source>Queued: %1 in line</source>
+        <translation>[Qúéúéd: %1 îñ lîñé······]</translation>
+    </message>
+    <message>
+        <source>Reading the prompt: %1 %</source>
+        <translation>[Réàdîñg thé prömpt: %1 %········]</translation>
+    </message>
+    <message>
+        <source>Writing: %1 tok/s</source>
+        <translation>[Wrîtîñg: %1 tök/š·····]</translation>
+    </message>
+    <message>
+        <source>Preparing</source>
+        <translation>[Prépàrîñg···]</translation>
+    </message>
+    <message>
+        <source>Writing</source>
+        <translation>[Wrîtîñg··]</translation>
+    </message>
+    <message>
+        <source>Queued</source>
+        <translation>[Qúéúéd··]</translation>
     </message>
 </context>
 <context>
@@ -729,12 +799,12 @@
         <translation>[Réqúéšt %1, %2····]</translation>
     </message>
     <message>
-        <source>Cancel request %1</source>
-        <translation>[Çàñçél réqúéšt %1·····]</translation>
-    </message>
-    <message>
         <source>Nothing runs and nothing waits.</source>
         <translation>[Ñöthîñg rúñš àñd ñöthîñg wàîtš.··········]</translation>
+    </message>
+    <message>
+        <source>Cancel request %1 (Del)</source>
+        <translation>[Çàñçél réqúéšt %1 (Dél)·······]</translation>
     </message>
 </context>
 <context>
@@ -754,10 +824,6 @@
     <message>
         <source>Other programs on this machine can use the loaded models through the OpenAI protocol.</source>
         <translation>[Öthér prögràmš öñ thîš màçhîñé çàñ úšé thé löàdéd mödélš thröúgh thé ÖpéñÀÎ prötöçöl.····························]</translation>
-    </message>
-    <message>
-        <source>The server did not start: %1</source>
-        <translation>[Thé šérvér dîd ñöt štàrt: %1·········]</translation>
     </message>
     <message>
         <source>Connections</source>
@@ -796,10 +862,6 @@
         <translation>[Pört·]</translation>
     </message>
     <message>
-        <source>Switch it off to change this.</source>
-        <translation>[Šwîtçh ît öff tö çhàñgé thîš.·········]</translation>
-    </message>
-    <message>
         <source>Key</source>
         <translation>[Kéý·]</translation>
     </message>
@@ -826,6 +888,10 @@
     <message>
         <source>Example in</source>
         <translation>[Éxàmplé îñ···]</translation>
+    </message>
+    <message>
+        <source>Switch the server off to change where it listens and its key.</source>
+        <translation>[Šwîtçh thé šérvér öff tö çhàñgé whéré ît lîštéñš àñd îtš kéý.····················]</translation>
     </message>
 </context>
 <context>
@@ -1053,30 +1119,9 @@
         <source>Even alone, this message does not fit the context.</source>
         <translation>[Évéñ àlöñé, thîš méššàgé döéš ñöt fît thé çöñtéxt.················]</translation>
     </message>
-    <message>
-        <source>Preparing</source>
-        <translation>[Prépàrîñg···]</translation>
-    </message>
-    <message>
-        <source>Queued: %1 in line</source>
-        <translation>[Qúéúéd: %1 îñ lîñé······]</translation>
-    </message>
-    <message>
-        <source>Reading the prompt: %1 %</source>
-        <translation>[Réàdîñg thé prömpt: %1 %········]</translation>
-    </message>
-    <message>
-        <source>Writing: %1 tok/s</source>
-        <translation>[Wrîtîñg: %1 tök/š·····]</translation>
-    </message>
-    <message>
-        <source>Writing</source>
-        <translation>[Wrîtîñg··]</translation>
-    </message>
-    <message>
-        <source>Queued</source>
-        <translation>[Qúéúéd··]</translation>
-    </message>
+</context>
+<context>
+    <name>quern::ui::ChatSettings</name>
     <message>
         <source>The settings of this conversation could not be saved.</source>
         <translation>[Thé šéttîñgš öf thîš çöñvéršàtîöñ çöúld ñöt bé šàvéd.·················]</translation>
@@ -1253,10 +1298,29 @@
     </message>
 </context>
 <context>
+    <name>quern::ui::ServerPanel</name>
+    <message>
+        <source>The server did not start: %1</source>
+        <translation>[Thé šérvér dîd ñöt štàrt: %1·········]</translation>
+    </message>
+    <message>
+        <source>This could not be remembered for the next start: %1</source>
+        <translation>[Thîš çöúld ñöt bé rémémbéréd för thé ñéxt štàrt: %1·················]</translation>
+    </message>
+</context>
+<context>
     <name>quern::ui::Session</name>
     <message>
         <source>A setting could not be saved.</source>
         <translation>[À šéttîñg çöúld ñöt bé šàvéd.·········]</translation>
+    </message>
+    <message>
+        <source>The server did not start.</source>
+        <translation>[Thé šérvér dîd ñöt štàrt.········]</translation>
+    </message>
+    <message>
+        <source>Open Server</source>
+        <translation>[Öpéñ Šérvér···]</translation>
     </message>
 </context>
 <context>

@@ -108,10 +108,10 @@ void KvMapItem::setMonitor(Monitor* monitor) {
 void KvMapItem::retime() {
     if (m_monitor != nullptr && isVisible() && !m_monitor->isPaused()) {
         m_timer.start();
-        refresh();
     } else {
         m_timer.stop();
     }
+    refresh();
 }
 
 void KvMapItem::itemChange(ItemChange change, const ItemChangeData& value) {
@@ -144,15 +144,17 @@ void KvMapItem::refresh() {
     m_monitor->worker().ask(
         m_monitor,
         [&engine = m_monitor->engine(), fold = m_fold, model = m_model.toStdString(),
-         group = m_group, bySequence = m_bySequence, pixels, cell = m_cell,
-         palette = paletteOf(m_monitor->theme())]() {
+         group = m_group, bySequence = m_bySequence, isPaused = m_monitor->isPaused(), pixels,
+         cell = m_cell, palette = paletteOf(m_monitor->theme())]() {
             if (fold->model != model || fold->group != group) {
                 *fold = Fold{};
                 fold->model = model;
                 fold->group = group;
             }
             Drawn drawn;
-            if (!engine.foldKvMap(model, group, fold->map)) {
+            // Paused, it is drawn again as it was: in another order or size, with a block named.
+            const bool isKept = isPaused && fold->map.version != 0;
+            if (!isKept && !engine.foldKvMap(model, group, fold->map)) {
                 *fold = Fold{};
                 return drawn;  // the model has just been unloaded
             }

@@ -41,6 +41,10 @@ FocusScope {
         TextEdit {
             id: edit
             focus: true
+            activeFocusOnTab: true
+            // Tab goes on, as everywhere else.
+            Keys.onTabPressed: nextItemInFocusChain(true).forceActiveFocus(Qt.TabFocusReason)
+            Keys.onBacktabPressed: nextItemInFocusChain(false).forceActiveFocus(Qt.BacktabFocusReason)
             width: flick.width
             wrapMode: TextEdit.Wrap
             textFormat: TextEdit.PlainText

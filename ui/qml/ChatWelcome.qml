@@ -3,14 +3,17 @@ import QtQuick.Layouts
 import Quern
 
 // Instead of an empty transcript: what can be done now.
-Item {
+Page {
     id: welcome
     readonly property var host: Session.host
     signal suggested(string text)
+    contentHeight: column.y + column.implicitHeight + 20
 
     ColumnLayout {
-        anchors.centerIn: parent
-        width: Math.min(520, parent.width - 48)
+        id: column
+        width: Math.min(520, welcome.width - 48)
+        x: Math.round((welcome.width - width) / 2)
+        y: Math.max(20, Math.round((welcome.height - implicitHeight) / 2))
         spacing: 12
         Words {
             text: welcome.host.hasModel ? qsTr("What shall we grind?")

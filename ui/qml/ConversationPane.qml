@@ -41,6 +41,16 @@ ColumnLayout {
         boundsBehavior: Flickable.StopAtBounds
         keyNavigationEnabled: true
         activeFocusOnTab: true
+        // The keys' place outlives a list that is read anew.
+        property var place: 0
+        onCurrentItemChanged: if (currentItem) place = currentItem.conversation
+        Connections {
+            target: pane.list
+            function onListed() {
+                const row = pane.list.rowOf(view.place)
+                view.currentIndex = row >= 0 ? row : Math.max(0, pane.list.rowOf(Session.chat.conversation))
+            }
+        }
         T.ScrollBar.vertical: SlimBar {}
         section.property: search.text === "" ? "when" : ""
         section.delegate: Words {
@@ -55,6 +65,11 @@ ColumnLayout {
         }
         Keys.onReturnPressed: if (currentItem) Session.chat.open(currentItem.conversation)
         Keys.onDeletePressed: if (currentItem) pane.list.remove(currentItem.conversation)
+        Keys.onPressed: (event) => {
+            event.accepted = event.key === Qt.Key_F2 && currentItem
+            if (event.accepted)
+                pane.renaming = currentItem.conversation
+        }
         Accessible.role: Accessible.List
         Accessible.name: qsTr("Conversations")
 
@@ -72,6 +87,7 @@ ColumnLayout {
             Accessible.role: Accessible.ListItem
             Accessible.name: title
             Accessible.selected: isOpen
+            Accessible.onPressAction: Session.chat.open(conversation)
 
             Rectangle {
                 anchors.fill: parent
@@ -134,9 +150,9 @@ ColumnLayout {
                     label: qsTr("New name")
                     text: row.title
                     Component.onCompleted: { forceActiveFocus(); selectAll() }
-                    onAccepted: { pane.list.rename(row.conversation, text); pane.renaming = 0 }
+                    onAccepted: { pane.list.rename(row.conversation, text); view.forceActiveFocus() }
                     onActiveFocusChanged: if (!activeFocus) pane.renaming = 0
-                    Keys.onEscapePressed: pane.renaming = 0
+                    Keys.onEscapePressed: view.forceActiveFocus()
                 }
             }
         }

@@ -16,6 +16,8 @@ ColumnLayout {
         text: Session.host.isLoading ? qsTr("Loading %1").arg(Session.host.loadingName)
               : Session.host.hasModel ? Session.host.currentTitle : qsTr("No model loaded")
         font.weight: Font.DemiBold
+        wrapMode: Text.Wrap
+        maximumLineCount: 2
         Layout.fillWidth: true
     }
     RowLayout {

@@ -9,6 +9,7 @@ Card {
     property string value: ""
     property string unit: ""
     property bool isKnown: true
+    readonly property bool isNarrow: width > 0 && width < 150 * Theme.textScale
     implicitHeight: column.implicitHeight + 24
     implicitWidth: 120
     Accessible.role: Accessible.StaticText
@@ -26,13 +27,15 @@ Card {
             Layout.fillWidth: true
             Accessible.ignored: true
         }
-        RowLayout {
-            spacing: 6
+        GridLayout {
+            columns: figure.isNarrow ? 1 : 2
+            columnSpacing: 6
+            rowSpacing: 0
             Layout.fillWidth: true
             Words {
                 text: figure.isKnown ? figure.value : "–"
                 font.family: Theme.mono
-                font.pixelSize: figure.width < 150 * Theme.textScale ? Theme.body : Theme.heading
+                font.pixelSize: figure.isNarrow ? Theme.body : Theme.heading
                 elide: Text.ElideNone
                 Layout.alignment: Qt.AlignBaseline
                 Accessible.ignored: true
@@ -41,7 +44,9 @@ Card {
                 text: figure.unit
                 font.pixelSize: Theme.caption
                 color: Theme.ink2
-                visible: figure.isKnown
+                // Kept where it is a line of its own: the card's height must not jump.
+                visible: text !== "" && (figure.isKnown || figure.isNarrow)
+                opacity: figure.isKnown ? 1 : 0
                 Layout.alignment: Qt.AlignBaseline
                 Layout.fillWidth: true
                 Accessible.ignored: true

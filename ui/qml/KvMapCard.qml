@@ -6,6 +6,7 @@ Card {
     id: card
     readonly property var monitor: Session.monitor
     readonly property bool isNarrow: width > 0 && width < 700 * Theme.textScale
+    property bool isBySequence: false
     readonly property bool isKnown: monitor.cacheStory !== ""
 
     component Key: RowLayout {
@@ -48,8 +49,16 @@ Card {
                 options: card.monitor.groups.map((name, i) => ({ key: String(i), text: name }))
                 onChosen: (key) => card.monitor.group = Number(key)
             }
+            Segments {
+                visible: card.isKnown
+                label: qsTr("Order of the blocks")
+                current: card.isBySequence ? "sequence" : "place"
+                options: [{ key: "place", text: qsTr("By place") }, { key: "sequence", text: qsTr("By sequence") }]
+                onChosen: (key) => card.isBySequence = key === "sequence"
+            }
             Legend { visible: !card.isNarrow }
         }
+        Words { text: card.monitor.cacheStory; color: Theme.ink2; font.pixelSize: Theme.caption; visible: card.isNarrow && card.isKnown; Layout.fillWidth: true }
         Item {
             Layout.fillWidth: true
             Layout.fillHeight: true
@@ -59,7 +68,7 @@ Card {
                 monitor: card.monitor
                 modelName: card.monitor.modelName
                 group: card.monitor.group
-                bySequence: order.isOn
+                bySequence: card.isBySequence
                 visible: card.isKnown
                 activeFocusOnTab: true
                 Accessible.role: Accessible.Graphic
@@ -103,6 +112,5 @@ Card {
             }
         }
         Legend { visible: card.isNarrow; Layout.fillWidth: true }
-        QtObject { id: order; property bool isOn: false }
     }
 }

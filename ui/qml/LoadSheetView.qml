@@ -1,6 +1,5 @@
 import QtQuick
 import QtQuick.Layouts
-import QtQuick.Templates as T
 import Quern
 
 // Before loading: choices, the itemized estimate, and whether it fits what is free now.
@@ -10,7 +9,7 @@ Sheet {
     readonly property var tones: [Theme.accent, Theme.copper, Theme.sequences[2], Theme.sequences[6], Theme.ink2]
     name: qsTr("Load %1").arg(sheet.name)
     contentWidth: Math.round(480 * Theme.textScale)
-    contentHeight: Math.min(column.implicitHeight, parent ? parent.height - 80 : 600)
+    contentHeight: Math.min(column.implicitHeight + foot.implicitHeight + 10, parent ? parent.height - 80 : 600)
     visible: sheet.isOpen
     onClosed: sheet.close()
 
@@ -18,17 +17,14 @@ Sheet {
         property string label: ""
         spacing: 12
         Layout.fillWidth: true
-        Words { text: parent.label; color: Theme.ink2; Layout.fillWidth: true }
+        Words { text: parent.label; color: Theme.ink2; wrapMode: Text.Wrap; Layout.fillWidth: true }
     }
 
-    Flickable {
+    Page {
         id: flick
         anchors.fill: parent
-        contentWidth: width
+        anchors.bottomMargin: foot.implicitHeight + 10
         contentHeight: column.implicitHeight
-        clip: true
-        boundsBehavior: Flickable.StopAtBounds
-        T.ScrollBar.vertical: SlimBar {}
         ColumnLayout {
             id: column
             width: flick.width - (flick.contentHeight > flick.height ? 12 : 0)
@@ -39,7 +35,7 @@ Sheet {
                 FitChip { fit: view.sheet.fit }
             }
             Choice {
-                label: view.sheet.trainedContext > 0 ? qsTr("Context, in tokens (at most %1)").arg(view.sheet.trainedContext) : qsTr("Context, in tokens")
+                label: view.sheet.trainedContext > 0 ? qsTr("Context, in tokens (at most %1)").arg(view.sheet.longestContext) : qsTr("Context, in tokens")
                 Field {
                     label: qsTr("Context, in tokens")
                     isNumber: true
@@ -127,26 +123,33 @@ Sheet {
                 Words { text: view.sheet.total === "" ? "" : qsTr("%1 of %2 free").arg(view.sheet.total).arg(view.sheet.freeNow); font.family: Theme.mono }
             }
             Words { visible: text !== ""; text: view.sheet.holds; color: Theme.ink2; font.pixelSize: Theme.caption; Layout.fillWidth: true }
-            Words {
-                visible: text !== ""
-                text: view.sheet.problem !== "" ? view.sheet.problem : view.sheet.advice
-                color: view.sheet.problem !== "" || view.sheet.fit === "tooBig" ? Theme.danger : Theme.warning
-                wrapMode: Text.Wrap
-                Layout.fillWidth: true
-            }
-            RowLayout {
-                Layout.fillWidth: true
-                Layout.topMargin: 8
-                spacing: 8
-                Item { Layout.fillWidth: true }
-                PushButton { text: qsTr("Cancel"); onClicked: view.sheet.close() }
-                PushButton {
-                    text: qsTr("Load")
-                    primary: true
-                    focus: true
-                    enabled: view.sheet.fit !== "" && view.sheet.fit !== "tooBig" && !Session.host.isLoading
-                    onClicked: view.sheet.confirm()
-                }
+        }
+    }
+    // Always in sight: whether it can be loaded, and if not, why.
+    ColumnLayout {
+        id: foot
+        anchors.bottom: parent.bottom
+        width: parent.width
+        spacing: 10
+        Words {
+            visible: text !== ""
+            text: view.sheet.problem !== "" ? view.sheet.problem : view.sheet.advice
+            color: view.sheet.problem !== "" || view.sheet.fit === "tooBig" ? Theme.danger : Theme.warning
+            wrapMode: Text.Wrap
+            Layout.fillWidth: true
+        }
+        RowLayout {
+            Layout.fillWidth: true
+            Layout.topMargin: 8
+            spacing: 8
+            Item { Layout.fillWidth: true }
+            PushButton { text: qsTr("Cancel"); onClicked: view.sheet.close() }
+            PushButton {
+                text: qsTr("Load")
+                primary: true
+                focus: true
+                enabled: view.sheet.fit !== "" && view.sheet.fit !== "tooBig" && !Session.host.isLoading
+                onClicked: view.sheet.confirm()
             }
         }
     }

@@ -19,9 +19,9 @@ Card {
         ColumnLayout {
             spacing: 6
             Layout.fillWidth: true
+            Words { text: qsTr("Loading %1").arg(strip.host.loadingName); font.weight: Font.DemiBold; Layout.fillWidth: true }
             RowLayout {
-                Words { text: qsTr("Loading %1").arg(strip.host.loadingName); font.weight: Font.DemiBold; Layout.fillWidth: true }
-                Words { text: strip.host.loadStage; color: Theme.ink2; font.pixelSize: Theme.caption }
+                Words { text: strip.host.loadStage; color: Theme.ink2; font.pixelSize: Theme.caption; Layout.fillWidth: true }
                 Words { text: qsTr("%1 %").arg(Math.round(strip.host.loadFraction * 100)); font.family: Theme.mono; font.pixelSize: Theme.caption }
             }
             Rectangle {

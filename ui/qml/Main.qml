@@ -67,6 +67,10 @@ ApplicationWindow {
                         focus: isCurrent
                         active: isCurrent || status === Loader.Ready
                         source: modelData.file
+                        // Keys go to the screen that was just opened, and Tab goes on in it.
+                        onLoaded: if (isCurrent) item.forceActiveFocus()
+                        onIsCurrentChanged: if (isCurrent && item) item.forceActiveFocus()
+                        Keys.onTabPressed: item.nextItemInFocusChain(true).forceActiveFocus(Qt.TabFocusReason)
                     }
                 }
             }

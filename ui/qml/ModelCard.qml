@@ -99,7 +99,7 @@ Card {
             }
             PushButton {
                 visible: card.isAdded && card.problem === ""
-                primary: !card.isLoaded
+                primary: !card.isLoaded && card.fit !== "tooBig"
                 enabled: !Session.host.isLoading
                 text: card.isLoaded ? qsTr("Load anew…") : qsTr("Load…")
                 Accessible.name: qsTr("Load %1").arg(card.name)

@@ -1,7 +1,6 @@
 import QtQuick
 import QtQuick.Dialogs
 import QtQuick.Layouts
-import QtQuick.Templates as T
 import Quern
 
 FocusScope {
@@ -9,13 +8,10 @@ FocusScope {
     readonly property var shelf: Session.shelf
     readonly property var host: Session.host
 
-    Flickable {
+    Page {
+        focus: true
         anchors.fill: parent
-        contentWidth: width
         contentHeight: column.implicitHeight + 40
-        clip: true
-        boundsBehavior: Flickable.StopAtBounds
-        T.ScrollBar.vertical: SlimBar {}
         ColumnLayout {
             id: column
             x: 20

@@ -1,5 +1,6 @@
 import QtQuick
 import QtQuick.Layouts
+import QtQuick.Templates as T
 import Quern
 
 FocusScope {
@@ -8,7 +9,6 @@ FocusScope {
     property string tab: "throughput"
 
     Binding { target: Session.feed; property: "isWatched"; value: screen.visible }
-    onVisibleChanged: if (visible) forceActiveFocus()
     Keys.onSpacePressed: monitor.isPaused = !monitor.isPaused
 
     ColumnLayout {
@@ -24,10 +24,19 @@ FocusScope {
                 text: screen.monitor.isPaused ? qsTr("Paused") : qsTr("Live · 10 Hz")
                 color: screen.monitor.isPaused ? Theme.warning : Theme.accent
             }
-            Words {
+            T.Button {
+                id: pause
                 text: screen.monitor.isPaused ? qsTr("Space to go on") : qsTr("Space to pause")
-                color: Theme.ink2
-                TapHandler { onTapped: screen.monitor.isPaused = !screen.monitor.isPaused }
+                implicitWidth: pauseWords.implicitWidth
+                implicitHeight: pauseWords.implicitHeight
+                focusPolicy: Qt.TabFocus
+                hoverEnabled: true
+                onClicked: screen.monitor.isPaused = !screen.monitor.isPaused
+                Keys.onReturnPressed: clicked()
+                Accessible.role: Accessible.Button
+                Accessible.name: screen.monitor.isPaused ? qsTr("Go on") : qsTr("Pause")
+                contentItem: Words { id: pauseWords; text: pause.text; color: pause.hovered ? Theme.ink : Theme.ink2; Accessible.ignored: true }
+                background: Item { FocusRing { shown: pause.visualFocus } }
             }
         }
         RowLayout {

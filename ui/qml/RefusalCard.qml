@@ -24,9 +24,10 @@ Rectangle {
             Words {
                 text: card.chat.isTooLong ? qsTr("This message does not fit the context any more.") : qsTr("Not sent.")
                 font.weight: Font.DemiBold
+                wrapMode: Text.Wrap
                 Layout.fillWidth: true
             }
-            GlyphButton { extent: 24; glyph: "close"; text: qsTr("Dismiss"); onClicked: card.chat.dismissRefusal() }
+            GlyphButton { extent: 24; Layout.alignment: Qt.AlignTop; glyph: "close"; text: qsTr("Dismiss"); onClicked: card.chat.dismissRefusal() }
         }
         Words { text: card.chat.refusal; color: Theme.ink2; wrapMode: Text.Wrap; Layout.fillWidth: true }
         Flow {

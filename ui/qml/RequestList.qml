@@ -11,7 +11,11 @@ ListView {
     model: Session.monitor.requests
     boundsBehavior: Flickable.StopAtBounds
     activeFocusOnTab: true
+    keyNavigationEnabled: true
+    onCountChanged: if (currentIndex < 0 && count > 0) currentIndex = 0
+    Keys.onDeletePressed: if (currentItem) Session.monitor.cancel(currentItem.request)
     T.ScrollBar.vertical: SlimBar {}
+    FollowFocus { view: list }
     Accessible.role: Accessible.Table
     Accessible.name: qsTr("Requests")
 
@@ -63,6 +67,8 @@ ListView {
         })
         width: list.width
         height: line.implicitHeight + 2
+        required property int index
+        FocusRing { anchors.margins: 0; radius: 4; shown: list.activeFocus && list.currentIndex === row.index }
         Accessible.role: Accessible.Row
         Accessible.name: qsTr("Request %1, %2").arg(request).arg(stateNames[stateName])
         RowLayout {
@@ -85,7 +91,7 @@ ListView {
             Number { column: 7; text: row.age }
             Number { column: 8; text: row.rate }
             Words { text: row.reason; color: Theme.ink2; font.pixelSize: Theme.caption; Layout.fillWidth: true; leftPadding: 8 }
-            GlyphButton { extent: 22; glyph: "close"; text: qsTr("Cancel request %1").arg(row.request); onClicked: Session.monitor.cancel(row.request) }
+            GlyphButton { extent: 22; glyph: "close"; text: qsTr("Cancel request %1 (Del)").arg(row.request); onClicked: Session.monitor.cancel(row.request) }
         }
     }
     Words {

@@ -1,6 +1,5 @@
 import QtQuick
 import QtQuick.Layouts
-import QtQuick.Templates as T
 import Quern
 
 FocusScope {
@@ -9,13 +8,10 @@ FocusScope {
     property string kind: "curl"
     Binding { target: screen.server; property: "isWatched"; value: screen.visible }
 
-    Flickable {
+    Page {
+        focus: true
         anchors.fill: parent
-        contentWidth: width
         contentHeight: column.implicitHeight + 40
-        clip: true
-        boundsBehavior: Flickable.StopAtBounds
-        T.ScrollBar.vertical: SlimBar {}
         ColumnLayout {
             id: column
             x: 20
@@ -55,7 +51,7 @@ FocusScope {
                     anchors.fill: parent
                     anchors.margins: 10
                     Icon { name: "warning"; color: Theme.danger }
-                    Words { text: qsTr("The server did not start: %1").arg(screen.server.problem); wrapMode: Text.Wrap; Layout.fillWidth: true }
+                    Words { text: screen.server.problem; wrapMode: Text.Wrap; Layout.fillWidth: true }
                 }
             }
             RowLayout {
@@ -100,7 +96,6 @@ FocusScope {
                             validator: IntValidator { bottom: 1; top: 65535 }
                             onEditingFinished: screen.server.port = Number(text)
                         }
-                        Words { visible: screen.server.isOn; text: qsTr("Switch it off to change this."); color: Theme.ink2; font.pixelSize: Theme.caption; Layout.fillWidth: true }
                     }
                     Words { text: qsTr("Key"); color: Theme.ink2 }
                     RowLayout {
@@ -116,6 +111,15 @@ FocusScope {
                         }
                         PushButton { text: qsTr("New key"); enabled: !screen.server.isOn; onClicked: screen.server.makeKey() }
                         GlyphButton { glyph: "copy"; text: qsTr("Copy key"); enabled: screen.server.apiKey !== ""; onClicked: Session.chat.copy(screen.server.apiKey) }
+                    }
+                    Words {
+                        visible: screen.server.isOn
+                        text: qsTr("Switch the server off to change where it listens and its key.")
+                        color: Theme.ink2
+                        font.pixelSize: Theme.caption
+                        wrapMode: Text.Wrap
+                        Layout.columnSpan: 2
+                        Layout.fillWidth: true
                     }
                     Words {
                         visible: screen.server.isOpenToNetwork && screen.server.apiKey === ""

@@ -8,12 +8,11 @@ Item {
     function legend(ofDecode) {
         const name = ofDecode ? qsTr("decode") : qsTr("prefill")
         const value = sample >= 0 ? chart.valueText(sample, ofDecode) : ""
-        return value !== "" ? qsTr("%1 %2 tok/s").arg(name).arg(value) : qsTr("%1 to %2").arg(name).arg(ofDecode ? tops.decode : tops.prefill)
-    }
-    QtObject {
-        id: tops
-        property string decode: chart.firstTop > 0 ? chart.topText(true) : ""
-        property string prefill: chart.secondTop > 0 ? chart.topText(false) : ""
+        if (value !== "")
+            return qsTr("%1 %2 tok/s").arg(name).arg(value)
+        // The scale's end, once there is something to measure by it.
+        const top = ofDecode ? chart.firstTop : chart.secondTop
+        return top > 1 ? qsTr("%1 to %2").arg(name).arg(chart.topText(ofDecode)) : name
     }
     HoverHandler { id: hover }
     ChartItem {

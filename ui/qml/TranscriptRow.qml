@@ -26,7 +26,8 @@ Item {
     property int column: 0
     signal editAsked(var turn)
 
-    readonly property int above: kind === "head" ? 28 : kind === "heading" ? 12 : kind === "foot" ? 6 : 4
+    readonly property int above: kind === "head" ? 20 : kind === "heading" ? 12 : kind === "code" || kind === "table" ? 8
+                               : kind === "foot" ? (speaker === "user" ? 0 : 6) : 4
     height: body.height + above + (kind === "code" || kind === "table" ? 8 : 0)
 
     Loader {

@@ -21,11 +21,33 @@ ListView {
     reuseItems: false
     bottomMargin: 20
     activeFocusOnTab: true
+    currentIndex: -1  // the keys stay with the list: they scroll it
     T.ScrollBar.vertical: SlimBar { id: bar; onPressedChanged: if (!pressed) view.isAtEnd = view.atYEnd }
     Accessible.role: Accessible.List
     Accessible.name: qsTr("Transcript")
-    Keys.onUpPressed: { flick(0, 700); isAtEnd = false }
-    Keys.onDownPressed: flick(0, -700)
+    Keys.onUpPressed: scrollBy(-48)
+    Keys.onDownPressed: scrollBy(48)
+    Keys.onPressed: (event) => {
+        event.accepted = true
+        if (event.key === Qt.Key_PageUp) {
+            scrollBy(-0.9 * height)
+        } else if (event.key === Qt.Key_PageDown) {
+            scrollBy(0.9 * height)
+        } else if (event.key === Qt.Key_Home) {
+            isAtEnd = false
+            positionViewAtBeginning()
+        } else if (event.key === Qt.Key_End) {
+            isAtEnd = true
+            toEnd()
+        } else {
+            event.accepted = false
+        }
+    }
+    function scrollBy(distance) {
+        follow.scrollTo(contentY + distance)
+        isAtEnd = atYEnd
+    }
+    FollowFocus { id: follow; view: view }
 
     onMovementEnded: isAtEnd = atYEnd
     onHeightChanged: settle()
@@ -51,6 +73,7 @@ ListView {
         onEditAsked: (turn) => view.editAsked(turn)
     }
 
+    FocusRing { parent: view; anchors.margins: 2; shown: view.activeFocus }
     GlyphButton {
         parent: view
         anchors.horizontalCenter: parent.horizontalCenter

@@ -61,6 +61,15 @@ Item {
             keyClick(Qt.Key_H)
             compare(area.text, "h")
         }
+        function test_tabLeavesTheText() {
+            area.text = "a"
+            area.edit.forceActiveFocus()
+            keyClick(Qt.Key_Tab)
+            compare(area.text, "a")
+            verify(field.activeFocus)
+            keyClick(Qt.Key_Backtab)
+            verify(area.edit.activeFocus)
+        }
         function test_accessibleNames() {
             compare(button.Accessible.name, "Do it")
             compare(toggle.Accessible.name, "Server")
