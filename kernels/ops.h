@@ -41,7 +41,15 @@ struct Weight {
 };
 
 enum class NormKind : std::uint8_t { kRms, kLayer };
-enum class Activation : std::uint8_t { kSilu, kGelu, kGeluTanh, kRelu, kRelu2 };
+enum class Activation : std::uint8_t {
+    kSilu,
+    kGelu,
+    kGeluTanh,
+    kRelu,
+    kRelu2,
+    kSigmoid,
+    kIdentity,
+};
 /// kHalves turns (x[i], x[i + d/2]), the Hugging Face and NeoX layout; kPairs turns
 /// (x[2i], x[2i+1]), the layout of llama GGUF files.
 enum class RopeLayout : std::uint8_t { kHalves, kPairs };
@@ -152,8 +160,62 @@ struct GatherOutputsOp {
     ValueId out = kNone;  // [R, cols]
 };
 
-using OpVariant = std::variant<EmbedOp, NormOp, MatMulOp, RopeOp, KvWriteOp, AttentionOp, AddOp,
-                               ScaleOp, ActivationOp, GluOp, SoftcapOp, GatherOutputsOp>;
+/// Causal convolution of each column by itself: out[t] = activation(bias + Σ weight[k] · in[t − K +
+/// 1 + k]) over k of the K rows of `weight`, in ascending order; rows before the sequence's first
+/// token are 0. Its state are the last K − 1 rows of `in`: (K − 1) · cols floats.
+struct ConvOp {
+    ValueId in = kNone;       // [T, cols]
+    ValueId out = kNone;      // [T, cols]
+    WeightId weight = kNone;  // F32 [K, cols], K ≥ 2
+    WeightId bias = kNone;    // F32 [cols]
+    Activation activation = Activation::kIdentity;
+    std::int32_t stateLayer = 0;
+};
+
+/// Selective scan of Mamba 2 (Dao and Gu 2024, SSD), token by token. Heads share the B and C of
+/// their group; for each head, with Δ = clamp(softplus(dt + dtBias), stepMin, stepMax):
+///   H[n, p] = H[n, p] · e^(A·Δ) + B[n] · Δ · x[p]     out[p] = Σ_n C[n] · H[n, p] + D · x[p]
+/// Its state are the H of all heads: heads · stateSize · headDim floats.
+struct SsdScanOp {
+    ValueId xbc = kNone;      // [T, heads · headDim + 2 · groups · stateSize]: x, then B, then C
+    ValueId dt = kNone;       // [T, heads]
+    ValueId out = kNone;      // [T, heads · headDim]
+    WeightId a = kNone;       // F32 [heads], below 0
+    WeightId d = kNone;       // F32 [heads]
+    WeightId dtBias = kNone;  // F32 [heads]
+    std::int64_t heads = 0;
+    std::int64_t headDim = 0;
+    std::int64_t stateSize = 0;
+    std::int64_t groups = 1;
+    float stepMin = 0.0F;
+    float stepMax = 3.4e38F;
+    std::int32_t stateLayer = 0;
+};
+
+/// Linear attention by the gated delta rule (Yang et al. 2024), token by token. valueHeads /
+/// keyHeads neighbouring value heads share a query and a key, both divided by sqrt(Σ x² + eps);
+/// for each value head, with g = e^(A · softplus(a + dtBias)) and β = sigmoid(b):
+///   δ = β · (v − g · kᵀS)     S = g · S + k δᵀ     out = scale · qᵀS
+/// Its state are the S of all value heads: valueHeads · keyDim · valueDim floats.
+struct DeltaRuleOp {
+    ValueId qkv = kNone;      // [T, 2 · keyHeads · keyDim + valueHeads · valueDim]
+    ValueId a = kNone;        // [T, valueHeads]
+    ValueId b = kNone;        // [T, valueHeads]
+    ValueId out = kNone;      // [T, valueHeads · valueDim]
+    WeightId decay = kNone;   // F32 [valueHeads]: A, below 0
+    WeightId dtBias = kNone;  // F32 [valueHeads]
+    std::int64_t keyHeads = 0;
+    std::int64_t valueHeads = 0;
+    std::int64_t keyDim = 0;
+    std::int64_t valueDim = 0;
+    float scale = 1.0F;
+    float eps = 1e-6F;
+    std::int32_t stateLayer = 0;
+};
+
+using OpVariant =
+    std::variant<EmbedOp, NormOp, MatMulOp, RopeOp, KvWriteOp, AttentionOp, AddOp, ScaleOp,
+                 ActivationOp, GluOp, SoftcapOp, GatherOutputsOp, ConvOp, SsdScanOp, DeltaRuleOp>;
 
 struct Op {
     std::string name;  // "layer 3 / attn.q": what the Kernels view and a trace show

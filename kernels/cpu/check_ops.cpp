@@ -1,6 +1,7 @@
 #include "kernels/cpu/check_ops.h"
 
 #include <cmath>
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <vector>
@@ -12,6 +13,7 @@ namespace quern::kernels::cpu {
 namespace {
 
 constexpr std::int64_t kMaxCols = std::int64_t{1} << 31;
+constexpr std::int64_t kMaxConvRows = 64;
 
 std::string number(std::int64_t n) {
     return std::to_string(n);
@@ -28,7 +30,8 @@ public:
         : m_ops(ops),
           m_kv(kv),
           m_isWritten(ops.values.size(), false),
-          m_isKvWritten(kv.layers.size(), false) {}
+          m_isKvWritten(kv.layers.size(), false),
+          m_isStateKept(kv.states.size(), false) {}
 
     Status run() {
         for (const Value& value : m_ops.values) {
@@ -236,6 +239,88 @@ private:
             isVector(op.sinks, "sinks", op.heads, op.heads);
         }
     }
+    void keepsState(std::int32_t id, std::int64_t floats) {
+        const bool isGood = id >= 0 && index(id) < m_kv.states.size();
+        require(isGood, "state " + number(id) + " of " +
+                            number(static_cast<std::int64_t>(m_kv.states.size())));
+        if (isGood) {
+            require(m_kv.states[index(id)].floats == floats,
+                    "state " + number(id) + " has " + number(m_kv.states[index(id)].floats) +
+                        " floats; the op keeps " + number(floats));
+            require(!m_isStateKept[index(id)], "state " + number(id) + " is another op's");
+            m_isStateKept[index(id)] = true;
+        }
+    }
+    /// Sizes whose products are still numbers.
+    void areSizes(std::initializer_list<std::int64_t> sizes) {
+        for (const std::int64_t size : sizes) {
+            constexpr std::int64_t kMost = 1 << 16;
+            require(size >= 1 && size <= kMost,
+                    "a size is " + number(size) + "; it must be 1 to " + number(kMost));
+        }
+    }
+    void check(const ConvOp& op) {
+        if (!reads(op.in, "in") || !isWeight(op.weight, "weight") || !writes(op.out)) {
+            return;
+        }
+        const std::int64_t cols = value(op.in).cols;
+        hasTokens(op.in);
+        sameShape(op.in, op.out);
+        const Weight& w = weight(op.weight);
+        require(w.rows >= 2 && w.rows <= kMaxConvRows && w.cols == cols,
+                "weight " + weightShape(op.weight) + " must be [2…" + number(kMaxConvRows) + ", " +
+                    number(cols) + "]");
+        if (op.bias != kNone) {
+            isVector(op.bias, "bias", cols, cols);
+        }
+        if (!m_error) {
+            keepsState(op.stateLayer, (w.rows - 1) * cols);
+        }
+    }
+    void check(const SsdScanOp& op) {
+        areSizes({op.heads, op.headDim, op.stateSize, op.groups});
+        if (m_error || !reads(op.xbc, "xbc") || !reads(op.dt, "dt") || !writes(op.out)) {
+            return;
+        }
+        require(op.heads % op.groups == 0,
+                number(op.heads) + " heads cannot share " + number(op.groups) + " groups evenly");
+        hasTokens(op.xbc);
+        hasTokens(op.dt);
+        hasTokens(op.out);
+        const std::int64_t inner = op.heads * op.headDim;
+        hasCols(op.xbc, inner + 2 * op.groups * op.stateSize, "x, B and C");
+        hasCols(op.dt, op.heads, "one a head");
+        hasCols(op.out, inner, number(op.heads) + " heads of " + number(op.headDim));
+        isVector(op.a, "a", op.heads, op.heads);
+        isVector(op.d, "d", op.heads, op.heads);
+        isVector(op.dtBias, "dtBias", op.heads, op.heads);
+        require(op.stepMin <= op.stepMax, "stepMin exceeds stepMax");
+        keepsState(op.stateLayer, inner * op.stateSize);
+    }
+    void check(const DeltaRuleOp& op) {
+        areSizes({op.keyHeads, op.valueHeads, op.keyDim, op.valueDim});
+        if (m_error || !reads(op.qkv, "qkv") || !reads(op.a, "a") || !reads(op.b, "b") ||
+            !writes(op.out)) {
+            return;
+        }
+        require(op.valueHeads % op.keyHeads == 0, number(op.valueHeads) +
+                                                      " value heads cannot share " +
+                                                      number(op.keyHeads) + " key heads evenly");
+        hasTokens(op.qkv);
+        hasTokens(op.a);
+        hasTokens(op.b);
+        hasTokens(op.out);
+        const std::int64_t values = op.valueHeads * op.valueDim;
+        hasCols(op.qkv, 2 * op.keyHeads * op.keyDim + values, "queries, keys and values");
+        hasCols(op.a, op.valueHeads, "one a value head");
+        hasCols(op.b, op.valueHeads, "one a value head");
+        hasCols(op.out, values, number(op.valueHeads) + " heads of " + number(op.valueDim));
+        isVector(op.decay, "decay", op.valueHeads, op.valueHeads);
+        isVector(op.dtBias, "dtBias", op.valueHeads, op.valueHeads);
+        isFinite(op.scale, "scale");
+        isFinite(op.eps, "eps");
+        keepsState(op.stateLayer, values * op.keyDim);
+    }
     void check(const AddOp& op) {
         if (reads(op.a, "a") && reads(op.b, "b") && writes(op.out, op.a)) {
             sameShape(op.a, op.b);
@@ -278,6 +363,7 @@ private:
     const Op* m_op = nullptr;
     std::vector<bool> m_isWritten;
     std::vector<bool> m_isKvWritten;
+    std::vector<bool> m_isStateKept;
     std::optional<Error> m_error;
 };
 

@@ -23,7 +23,8 @@ bool sameLayout(const KvLayout& a, const KvLayout& b) {
                       [](const KvLayer& x, const KvLayer& y) {
                           return x.group == y.group && x.kvHeads == y.kvHeads &&
                                  x.keyDim == y.keyDim && x.valueDim == y.valueDim;
-                      });
+                      }) &&
+           a.states == b.states;
 }
 
 tl::unexpected<Error> invalid(std::string message) {
@@ -63,7 +64,11 @@ Status checkTables(const StepLimits& limits, const CpuKvCache& cache, const Step
                 const std::int64_t block =
                     i < table.stride ? table.blocks[static_cast<std::size_t>(s * table.stride + i)]
                                      : -1;
-                if (block < 0 || block >= cache.blocks(group)) {
+                // Of states only the one before the step and the one that it ends in are needed.
+                const bool isNeeded = !limits.image.isStateGroup[static_cast<std::size_t>(group)] ||
+                                      i == to / kBlockTokens ||
+                                      (from > 0 && i == (from - 1) / kBlockTokens);
+                if ((block < 0 && isNeeded) || block >= cache.blocks(group)) {
                     return invalid("sequence " + number(s) + " needs block " + number(i) +
                                    " of group " + number(group) + " for positions " +
                                    number(least) + " to " + number(to) + "; its table says " +
@@ -113,6 +118,7 @@ Status checkStep(const StepLimits& limits, const CpuKvCache& cache, const StepIn
                        " sequences; the program takes up to " +
                        number(limits.options.maxSequences));
     }
+    const bool hasStates = !limits.kv.states.empty();
     std::int64_t next = 0;
     for (const SequenceSlice& slice : inputs.sequences) {
         if (slice.firstToken != next || slice.tokenCount < 1 || slice.tokenCount > tokens - next) {
@@ -131,6 +137,10 @@ Status checkStep(const StepLimits& limits, const CpuKvCache& cache, const StepIn
             if (limits.image.positions > 0 && position >= limits.image.positions) {
                 return invalid("position " + number(position) + "; the model has embeddings for " +
                                number(limits.image.positions) + " positions");
+            }
+            if (hasStates && i > next && position != last + 1) {
+                return invalid("position " + number(position) + " after " + number(last) +
+                               "; a model with states takes every token in turn");
             }
             last = position;
         }

@@ -1,5 +1,6 @@
 #include "kernels/cpu/kv_cache.h"
 
+#include <algorithm>
 #include <cstring>
 #include <string>
 
@@ -14,7 +15,17 @@ std::int64_t kvBlockBytes(const KvLayout& layout, std::int32_t group) {
             elements += layer.kvHeads * (layer.keyDim + layer.valueDim);
         }
     }
-    return elements * kBlockTokens * traits(layout.type).blockBytes;
+    std::int64_t floats = 0;
+    for (const StateLayer& state : layout.states) {
+        floats += state.group == group ? state.floats : 0;
+    }
+    return elements * kBlockTokens * traits(layout.type).blockBytes +
+           floats * static_cast<std::int64_t>(sizeof(float));
+}
+
+bool holdsStates(const KvLayout& layout, std::int32_t group) {
+    return std::ranges::any_of(layout.states,
+                               [&](const StateLayer& state) { return state.group == group; });
 }
 
 namespace cpu {
@@ -22,6 +33,36 @@ namespace cpu {
 namespace {
 
 constexpr std::int64_t kMaxDim = 1 << 16;
+constexpr std::int64_t kMaxStateFloats = std::int64_t{1} << 32;
+constexpr std::int64_t kCacheLine = 64;
+
+Status planStates(const KvLayout& layout, KvBlockLayout& plan) {
+    plan.isState.resize(static_cast<std::size_t>(layout.groups), false);
+    for (std::size_t i = 0; i < layout.states.size(); ++i) {
+        const StateLayer& state = layout.states[i];
+        const bool isInRange = state.group >= 0 && state.group < layout.groups &&
+                               state.floats >= 1 && state.floats <= kMaxStateFloats;
+        if (!isInRange) {
+            return fail(ErrorCode::kInvalidArgument,
+                        "state " + std::to_string(i) + " has group " + std::to_string(state.group) +
+                            " of " + std::to_string(layout.groups) + " and " +
+                            std::to_string(state.floats) + " floats; it must have 1 to " +
+                            std::to_string(kMaxStateFloats));
+        }
+        if (std::ranges::any_of(layout.layers,
+                                [&](const KvLayer& layer) { return layer.group == state.group; })) {
+            return fail(ErrorCode::kInvalidArgument,
+                        "KV group " + std::to_string(state.group) +
+                            " has states and layers of attention; it must have one of them");
+        }
+        const auto group = static_cast<std::size_t>(state.group);
+        plan.isState[group] = true;
+        plan.states.push_back({.group = state.group, .offsetBytes = plan.blockBytes[group]});
+        const std::int64_t bytes = state.floats * static_cast<std::int64_t>(sizeof(float));
+        plan.blockBytes[group] += (bytes + kCacheLine - 1) / kCacheLine * kCacheLine;
+    }
+    return {};
+}
 
 }  // namespace
 
@@ -35,7 +76,7 @@ Result<KvBlockLayout> planKvBlocks(const KvLayout& layout) {
                     "a KV layout with " + std::to_string(layout.groups) + " groups; it needs 1");
     }
     const std::int64_t size = traits(layout.type).blockBytes;
-    KvBlockLayout plan{.type = layout.type, .layers = {}, .blockBytes = {}};
+    KvBlockLayout plan{.type = layout.type};
     plan.blockBytes.resize(static_cast<std::size_t>(layout.groups), 0);
     for (std::size_t i = 0; i < layout.layers.size(); ++i) {
         const KvLayer& layer = layout.layers[i];
@@ -63,6 +104,9 @@ Result<KvBlockLayout> planKvBlocks(const KvLayout& layout) {
         out.keyBytes = layer.keyDim * kBlockTokens * size;
         out.headBytes = out.keyBytes + out.paddedValueDim * kBlockTokens * size;
         blockBytes += layer.kvHeads * out.headBytes;
+    }
+    if (auto status = planStates(layout, plan); !status) {
+        return forward(status);
     }
     return plan;
 }

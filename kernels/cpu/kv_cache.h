@@ -22,9 +22,17 @@ struct KvLayerLayout {
     std::int64_t headBytes = 0;       // of one head's keys and values
 };
 
+/// Where one op's state lies inside a block of its group.
+struct StateLayout {
+    std::int32_t group = 0;
+    std::int64_t offsetBytes = 0;
+};
+
 struct KvBlockLayout {
     DType type = DType::kF16;
     std::vector<KvLayerLayout> layers;     // as KvLayout::layers
+    std::vector<StateLayout> states;       // as KvLayout::states
+    std::vector<bool> isState;             // [groups]
     std::vector<std::int64_t> blockBytes;  // [groups]
 };
 

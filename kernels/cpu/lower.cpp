@@ -33,6 +33,7 @@ public:
     ProgramImage make() {
         m_image.isKvF16 = m_kv.type == DType::kF16;
         m_image.groupWindows.assign(m_kv.blockBytes.size(), -1);
+        m_image.isStateGroup = m_kv.isState;
         m_image.outputCols = m_list.values[index(m_list.output)].cols;
         placeValues();
         for (std::size_t s = 0; s < m_plan.stages.size(); ++s) {
@@ -96,6 +97,10 @@ private:
         if (from.attention) {
             stage.attention = attentionPart(*from.attention);
             stage.ops.push_back(from.attention->op);
+        }
+        if (from.scan) {
+            stage.scan = scanPart(*from.scan);
+            stage.ops.push_back(from.scan->op);
         }
         m_localFloats = std::max(m_localFloats, m_stageLocals);
         stage.name = stageName(stage.ops);
@@ -265,6 +270,47 @@ private:
             std::max(m_attentionFloats, attentionScratchFloats(part.kv, part.headsPerKv));
         return part;
     }
+
+    ScanPart scanPart(const PlanOp& from) {
+        ScanPart part{.kind = from.kind,
+                      .in = {operand(from.in[0]), operand(from.in[1]), operand(from.in[2])},
+                      .out = operand(from.out)};
+        std::visit([&](const auto& o) { bind(o, part); }, m_list.ops[index(from.op)].op);
+        // A token needs the state of the one before it.
+        readGroup(part.state.group, 2);
+        return part;
+    }
+    void bind(const ConvOp& o, ScanPart& part) const {
+        const std::int64_t rows = m_list.weights[index(o.weight)].rows;
+        part.state = m_kv.states[index(o.stateLayer)];
+        part.units = (part.out.cols + kConvCols - 1) / kConvCols;
+        part.unitFloats = (rows - 1) * kConvCols;
+        part.conv = {.rows = rows,
+                     .cols = part.out.cols,
+                     .weightStride = part.out.cols,
+                     .weight = m_weights.vector(o.weight),
+                     .bias = m_weights.vector(o.bias),
+                     .activation = o.activation};
+    }
+    void bind(const SsdScanOp& o, ScanPart& part) const {
+        part.state = m_kv.states[index(o.stateLayer)];
+        part.units = o.heads;
+        part.unitFloats = o.stateSize * o.headDim;
+        part.ssd = o;
+        part.decay = m_weights.vector(o.a);
+        part.dtBias = m_weights.vector(o.dtBias);
+        part.skip = m_weights.vector(o.d);
+    }
+    void bind(const DeltaRuleOp& o, ScanPart& part) const {
+        part.state = m_kv.states[index(o.stateLayer)];
+        part.units = o.valueHeads;
+        part.unitFloats = o.keyDim * o.valueDim;
+        part.delta = o;
+        part.decay = m_weights.vector(o.decay);
+        part.dtBias = m_weights.vector(o.dtBias);
+    }
+    template <class Other>
+    void bind(const Other& /*no scan*/, ScanPart& /*part*/) const {}
 
     // "layer 3 / attn.norm, attn.q, attn.k": a prefix that all share is said once.
     std::string stageName(const std::vector<std::int32_t>& ops) const {

@@ -150,6 +150,9 @@ std::int64_t stageBarriers(const Stage& stage, std::int64_t rows, bool isDecode)
     if (stage.attention) {
         return stage.prologue.empty() || (isDecode && stage.isByHead) ? 1 : 2;
     }
+    if (stage.scan) {
+        return stage.prologue.empty() ? 1 : 2;
+    }
     return 1;
 }
 

@@ -24,6 +24,10 @@ bool isElementwise(OpKind kind) {
     }
 }
 
+bool isScan(OpKind kind) {
+    return kind == OpKind::kConv || kind == OpKind::kSsdScan || kind == OpKind::kDeltaRule;
+}
+
 class Planner {
 public:
     Planner(const OpList& ops, const KvLayout& kv, const std::vector<bool>& takesQ8,
@@ -86,7 +90,7 @@ private:
     void bind(const NormOp& o, PlanOp& op) { bindOne(o.in, o.out, op); }
     void bind(const MatMulOp& o, PlanOp& op) { bindOne(o.in, o.out, op); }
     void bind(const RopeOp& o, PlanOp& op) { bindOne(o.inOut, o.inOut, op); }
-    void bind(const KvWriteOp& o, PlanOp& op) { op.in = {current(o.key), current(o.value)}; }
+    void bind(const KvWriteOp& o, PlanOp& op) { op.in = {current(o.key), current(o.value), -1}; }
     void bind(const AttentionOp& o, PlanOp& op) { bindOne(o.query, o.out, op); }
     void bind(const AddOp& o, PlanOp& op) { bindTwo(o.a, o.b, o.out, op); }
     void bind(const ScaleOp& o, PlanOp& op) { bindOne(o.in, o.out, op); }
@@ -94,12 +98,18 @@ private:
     void bind(const GluOp& o, PlanOp& op) { bindTwo(o.gate, o.up, o.out, op); }
     void bind(const SoftcapOp& o, PlanOp& op) { bindOne(o.in, o.out, op); }
     void bind(const GatherOutputsOp& o, PlanOp& op) { bindOne(o.in, o.out, op); }
+    void bind(const ConvOp& o, PlanOp& op) { bindOne(o.in, o.out, op); }
+    void bind(const SsdScanOp& o, PlanOp& op) { bindTwo(o.xbc, o.dt, o.out, op); }
+    void bind(const DeltaRuleOp& o, PlanOp& op) {
+        op.in = {current(o.qkv), current(o.a), current(o.b)};
+        op.out = newValue(o.out);
+    }
     void bindOne(ValueId in, ValueId out, PlanOp& op) {
         op.in[0] = current(in);
         op.out = newValue(out);
     }
     void bindTwo(ValueId a, ValueId b, ValueId out, PlanOp& op) {
-        op.in = {current(a), current(b)};
+        op.in = {current(a), current(b), -1};
         op.out = newValue(out);
     }
 
@@ -107,7 +117,7 @@ private:
         return m_plan.values[index(op.out >= 0 ? op.out : op.in[0])].rows;
     }
 
-    // Row-wise ops wait in m_pending for the matrices or the attention that they prepare.
+    // Row-wise ops wait in m_pending for the matrices, the attention or the scan they prepare.
     void place(std::size_t i) {
         const PlanOp& op = m_ops[i];
         const Rows rows = rowsOf(op);
@@ -116,7 +126,7 @@ private:
         }
         m_pendingRows = rows;
         m_isDone[i] = true;
-        if (op.kind != OpKind::kMatMul && op.kind != OpKind::kAttention) {
+        if (op.kind != OpKind::kMatMul && op.kind != OpKind::kAttention && !isScan(op.kind)) {
             m_pending.push_back(op);
             return;
         }
@@ -124,6 +134,8 @@ private:
         m_pending.clear();
         if (op.kind == OpKind::kAttention) {
             stage.attention = op;
+        } else if (isScan(op.kind)) {
+            stage.scan = op;
         } else {
             gatherMatMuls(i, stage);
         }
@@ -240,6 +252,9 @@ private:
         }
         if (stage.attention) {
             function(*stage.attention);
+        }
+        if (stage.scan) {
+            function(*stage.scan);
         }
     }
 

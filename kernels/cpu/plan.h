@@ -25,6 +25,9 @@ enum class OpKind : std::uint8_t {
     kGlu,
     kSoftcap,
     kGather,
+    kConv,
+    kSsdScan,
+    kDeltaRule,
 };
 
 /// A value that is written once: an op that works in place makes a new one. So ops can be reordered
@@ -46,7 +49,7 @@ enum class Lane : std::uint8_t { kNone, kQuery, kKey, kValue };
 struct PlanOp {
     std::int32_t op = -1;  // index into OpList::ops
     OpKind kind = OpKind::kEmbed;
-    std::array<std::int32_t, 2> in{-1, -1};  // plan values; KvWrite: key, value
+    std::array<std::int32_t, 3> in{-1, -1, -1};  // plan values; KvWrite: key, value
     std::int32_t out = -1;
     Lane lane = Lane::kNone;
 };
@@ -58,12 +61,14 @@ struct PlanBundle {
     std::vector<PlanOp> epilogue;
 };
 
-/// What runs between two barriers: row-wise ops, then matrices or attention over their results.
+/// What runs between two barriers: row-wise ops, then matrices, attention or a scan (an op that
+/// keeps a state) over their results.
 struct PlanStage {
     Rows rows = Rows::kTokens;
     std::vector<PlanOp> prologue;
     std::vector<PlanBundle> bundles;
     std::optional<PlanOp> attention;
+    std::optional<PlanOp> scan;
     /// The prologue can be computed for one KV head alone, by the worker that then attends.
     bool isByHead = false;
 };

@@ -128,6 +128,8 @@ void CpuProgram::work(std::int32_t index) noexcept {
             runMatMulStage(stage, worker, m_step.nextItem[i]);
         } else if (stage.attention) {
             runAttentionStage(stage, worker, m_step.nextItem[i]);
+        } else if (stage.scan) {
+            runScanStage(stage, worker, m_step.nextItem[i]);
         } else {
             runRowStage(stage, worker);
         }

@@ -90,6 +90,9 @@ void runRowOp(const RowOp& op, const Worker& worker, std::int64_t row, std::int6
         }
         case OpKind::kMatMul:
         case OpKind::kAttention:
+        case OpKind::kConv:
+        case OpKind::kSsdScan:
+        case OpKind::kDeltaRule:
             return;  // never part of a prologue
     }
 }

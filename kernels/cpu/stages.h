@@ -100,6 +100,26 @@ struct AttentionPart {
     Operand out;
 };
 
+/// Columns of a convolution that are computed together; its state lies range by range.
+inline constexpr std::int64_t kConvCols = 64;
+
+/// An op that keeps a state. Units of a sequence are computed independently of each other, each
+/// with its own part of the state: ranges of columns (ConvOp) or heads.
+struct ScanPart {
+    OpKind kind = OpKind::kConv;
+    StateLayout state;
+    std::int64_t units = 0;
+    std::int64_t unitFloats = 0;  // of a unit's state; of the last of a ConvOp maybe less
+    std::array<Operand, 3> in;
+    Operand out;
+    ConvArgs conv;                  // of the first column; cols: of all
+    SsdScanOp ssd;                  // sizes and limits
+    DeltaRuleOp delta;              // likewise
+    const float* decay = nullptr;   // [heads] A of the scans, below 0
+    const float* dtBias = nullptr;  // [heads]
+    const float* skip = nullptr;    // [heads] D
+};
+
 struct Stage {
     std::string name;
     std::vector<std::int32_t> ops;  // indices into OpList::ops
@@ -107,6 +127,7 @@ struct Stage {
     std::vector<RowOp> prologue;
     std::optional<MatMulPart> matMul;
     std::optional<AttentionPart> attention;
+    std::optional<ScanPart> scan;
     bool mayRepeat = false;  // each worker may compute the prologue for itself
     bool isByHead = false;   // see PlanStage
 };
@@ -120,8 +141,9 @@ struct ProgramImage {
     std::vector<RopeTable> ropes;
     /// Per group: keys that must be in the cache before a token, 0 for all; −1: group isn't read.
     std::vector<std::int64_t> groupWindows;
-    std::int64_t vocab = 0;      // token ids must be below it; 0: no table
-    std::int64_t positions = 0;  // positions must be below it; 0: no table
+    std::vector<bool> isStateGroup;  // [groups]
+    std::int64_t vocab = 0;          // token ids must be below it; 0: no table
+    std::int64_t positions = 0;      // positions must be below it; 0: no table
     std::int64_t outputCols = 0;
 
     // Shared scratch, in floats.

@@ -112,6 +112,7 @@ void fillRopeTables(const StepContext& step, std::int64_t first, std::int64_t la
 void runRowStage(const Stage& stage, Worker& worker);
 void runMatMulStage(const Stage& stage, Worker& worker, std::atomic<std::int64_t>& nextItem);
 void runAttentionStage(const Stage& stage, Worker& worker, std::atomic<std::int64_t>& nextItem);
+void runScanStage(const Stage& stage, Worker& worker, std::atomic<std::int64_t>& nextItem);
 
 /// Barriers that a stage takes with `rows` rows, the one at its end included.
 [[nodiscard]] std::int64_t stageBarriers(const Stage& stage, std::int64_t rows, bool isDecode);

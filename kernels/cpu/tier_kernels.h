@@ -62,6 +62,41 @@ struct SpanArgs {
     float* acc = nullptr;      // out [rows, paddedValueDim]
 };
 
+/// Some columns of a causal convolution. Its state are the rows before the token's, oldest first.
+struct ConvArgs {
+    std::int64_t rows = 0;          // K: of the weight; the state has one less
+    std::int64_t cols = 0;          // of this range, also the state's width
+    std::int64_t weightStride = 0;  // from one row of the weight to the next
+    const float* weight = nullptr;  // at the range's first column
+    const float* bias = nullptr;    // likewise; null: 0
+    Activation activation = Activation::kIdentity;
+};
+
+/// One token of one head of Mamba 2's scan. The state is [stateSize, headDim].
+struct SsdArgs {
+    std::int64_t headDim = 0;
+    std::int64_t stateSize = 0;
+    const float* x = nullptr;  // [headDim]
+    const float* b = nullptr;  // [stateSize]
+    const float* c = nullptr;  // [stateSize]
+    float decay = 0.0F;        // e^(A·Δ)
+    float step = 0.0F;         // Δ
+    float skip = 0.0F;         // D
+};
+
+/// One token of one value head of the gated delta rule. The state is [keyDim, valueDim].
+struct DeltaArgs {
+    std::int64_t keyDim = 0;
+    std::int64_t valueDim = 0;
+    const float* query = nullptr;  // [keyDim]
+    const float* key = nullptr;    // [keyDim]
+    const float* value = nullptr;  // [valueDim]
+    float decay = 0.0F;            // g
+    float beta = 0.0F;
+    float scale = 1.0F;
+    float eps = 0.0F;
+};
+
 /// What a tier brings besides matrices. All take plain memory, allocate nothing, may be called from
 /// any thread. Column counts are free; results don't depend on how a caller splits columns of the
 /// element-wise ones.
@@ -81,6 +116,11 @@ struct TierKernels {
                       float* acc, std::int64_t dim);
     /// A logit without a value joins the softmax.
     void (*mergeSink)(float sink, float* max, float* sum, float* acc, std::int64_t dim);
+    /// Each takes a state from the token before to this one and gives the token's result. A column
+    /// of the result depends on its own columns of the state alone.
+    void (*conv)(const ConvArgs& args, const float* in, float* state, float* out);
+    void (*ssd)(const SsdArgs& args, float* state, float* out);
+    void (*delta)(const DeltaArgs& args, float* state, float* out);
 };
 
 /// The processor must have the tier (hasTier).

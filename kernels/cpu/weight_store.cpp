@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <cstring>
+#include <initializer_list>
 #include <string>
 #include <tuple>
 
@@ -124,6 +125,13 @@ Status WeightStore::copyTable(const Weight& weight, const TensorView& view, Embe
 Status WeightStore::takeVectors(const OpList& ops, std::span<const TensorView> views) {
     for (const Op& op : ops.ops) {
         Status status;
+        const auto addAll = [&](std::initializer_list<WeightId> ids) {
+            for (const WeightId id : ids) {
+                if (status) {
+                    status = addVector(ops, views, id, 0.0F);
+                }
+            }
+        };
         if (const auto* norm = std::get_if<NormOp>(&op.op)) {
             status = addVector(ops, views, norm->weight, norm->weightOffset);
             if (status) {
@@ -135,6 +143,12 @@ Status WeightStore::takeVectors(const OpList& ops, std::span<const TensorView> v
             status = addVector(ops, views, rope->freqs, 0.0F);
         } else if (const auto* attention = std::get_if<AttentionOp>(&op.op)) {
             status = addVector(ops, views, attention->sinks, 0.0F);
+        } else if (const auto* conv = std::get_if<ConvOp>(&op.op)) {
+            addAll({conv->weight, conv->bias});
+        } else if (const auto* ssd = std::get_if<SsdScanOp>(&op.op)) {
+            addAll({ssd->a, ssd->d, ssd->dtBias});
+        } else if (const auto* delta = std::get_if<DeltaRuleOp>(&op.op)) {
+            addAll({delta->decay, delta->dtBias});
         }
         if (!status) {
             return status;

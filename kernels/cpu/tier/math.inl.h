@@ -108,6 +108,10 @@ QUERN_INLINE Floats activationOf(Activation kind, Floats x) {
             const Floats positive = maxOf(splat(0.0F), x);
             return positive * positive;
         }
+        case Activation::kSigmoid:
+            return splat(1.0F) / (splat(1.0F) + expOf(-x));
+        case Activation::kIdentity:
+            return x;
     }
     return x;
 }

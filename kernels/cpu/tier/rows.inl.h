@@ -56,6 +56,10 @@ void activate(Activation kind, const float* in, float* out, std::int64_t count) 
             return activateAs<Activation::kRelu>(in, out, count);
         case Activation::kRelu2:
             return activateAs<Activation::kRelu2>(in, out, count);
+        case Activation::kSigmoid:
+            return activateAs<Activation::kSigmoid>(in, out, count);
+        case Activation::kIdentity:
+            return activateAs<Activation::kIdentity>(in, out, count);
     }
 }
 
@@ -77,6 +81,10 @@ void glu(Activation kind, const float* gate, const float* up, float* out, std::i
             return gluAs<Activation::kRelu>(gate, up, out, count);
         case Activation::kRelu2:
             return gluAs<Activation::kRelu2>(gate, up, out, count);
+        case Activation::kSigmoid:
+            return gluAs<Activation::kSigmoid>(gate, up, out, count);
+        case Activation::kIdentity:
+            return gluAs<Activation::kIdentity>(gate, up, out, count);
     }
 }
 

@@ -13,6 +13,9 @@ const TierKernels& kernels() {
         .attendSpan = attendSpan,
         .mergeSpan = mergeSpan,
         .mergeSink = mergeSink,
+        .conv = conv,
+        .ssd = ssd,
+        .delta = delta,
     };
     return kTable;
 }

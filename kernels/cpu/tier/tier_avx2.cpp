@@ -28,6 +28,8 @@ namespace {
 #include "kernels/cpu/tier/rows.inl.h"
 //
 #include "kernels/cpu/tier/attention.inl.h"
+//
+#include "kernels/cpu/tier/scans.inl.h"
 
 }  // namespace
 

@@ -28,8 +28,16 @@ double activationOf(Activation kind, double x) {
             return std::max(x, 0.0);
         case Activation::kRelu2:
             return std::max(x, 0.0) * std::max(x, 0.0);
+        case Activation::kSigmoid:
+            return 1.0 / (1.0 + std::exp(-x));
+        case Activation::kIdentity:
+            return x;
     }
     return x;
+}
+
+double softplus(double x) {
+    return x > 30.0 ? x : std::log1p(std::exp(x));
 }
 
 class Oracle {
@@ -227,6 +235,99 @@ private:
         map(op.in, op.out,
             [&](double x) { return double{op.cap} * std::tanh(x / double{op.cap}); });
     }
+    double at(ValueId id, std::int64_t t, std::int64_t col) const {
+        return m_values[index(id)][index(t * cols(id) + col)];
+    }
+    double at(WeightId id, std::int64_t element) const {
+        return double{weight(id)[index(element)]};
+    }
+
+    void compute(const ConvOp& op) {
+        Matrix out = fresh(op.out);
+        const std::int64_t n = cols(op.out);
+        const std::int64_t rows = m_list.ops.weights[index(op.weight)].rows;
+        for (std::int64_t t = 0; t < m_rows; ++t) {
+            for (std::int64_t c = 0; c < n; ++c) {
+                double sum = op.bias == kNone ? 0.0 : at(op.bias, c);
+                for (std::int64_t k = 0; k < rows; ++k) {
+                    const std::int64_t from = t - rows + 1 + k;
+                    sum += from < 0 ? 0.0 : at(op.weight, k * n + c) * at(op.in, from, c);
+                }
+                out[index(t * n + c)] = activationOf(op.activation, sum);
+            }
+        }
+        m_values[index(op.out)] = out;
+    }
+
+    void compute(const SsdScanOp& op) {
+        Matrix out = fresh(op.out);
+        const std::int64_t inner = op.heads * op.headDim;
+        for (std::int64_t head = 0; head < op.heads; ++head) {
+            const std::int64_t b = inner + head / (op.heads / op.groups) * op.stateSize;
+            const std::int64_t c = b + op.groups * op.stateSize;
+            Matrix state(index(op.headDim * op.stateSize));
+            for (std::int64_t t = 0; t < m_rows; ++t) {
+                const double step = std::clamp(softplus(at(op.dt, t, head) + at(op.dtBias, head)),
+                                               double{op.stepMin}, double{op.stepMax});
+                for (std::int64_t p = 0; p < op.headDim; ++p) {
+                    const double x = at(op.xbc, t, head * op.headDim + p);
+                    double y = at(op.d, head) * x;
+                    for (std::int64_t n = 0; n < op.stateSize; ++n) {
+                        double& h = state[index(p * op.stateSize + n)];
+                        h = h * std::exp(step * at(op.a, head)) + step * x * at(op.xbc, t, b + n);
+                        y += h * at(op.xbc, t, c + n);
+                    }
+                    out[index(t * inner + head * op.headDim + p)] = y;
+                }
+            }
+        }
+        m_values[index(op.out)] = out;
+    }
+
+    void compute(const DeltaRuleOp& op) {
+        Matrix out = fresh(op.out);
+        for (std::int64_t head = 0; head < op.valueHeads; ++head) {
+            Matrix state(index(op.keyDim * op.valueDim));
+            for (std::int64_t t = 0; t < m_rows; ++t) {
+                advance(op, head, t, state, out);
+            }
+        }
+        m_values[index(op.out)] = out;
+    }
+
+    void advance(const DeltaRuleOp& op, std::int64_t head, std::int64_t t, Matrix& state,
+                 Matrix& out) const {
+        const std::int64_t query = head / (op.valueHeads / op.keyHeads) * op.keyDim;
+        const std::int64_t key = query + op.keyHeads * op.keyDim;
+        const std::int64_t value = 2 * op.keyHeads * op.keyDim + head * op.valueDim;
+        const auto length = [&](std::int64_t first) {
+            double squares = 0.0;
+            for (std::int64_t k = 0; k < op.keyDim; ++k) {
+                squares += at(op.qkv, t, first + k) * at(op.qkv, t, first + k);
+            }
+            return std::sqrt(squares + double{op.eps});
+        };
+        const double decay =
+            std::exp(at(op.decay, head) * softplus(at(op.a, t, head) + at(op.dtBias, head)));
+        const double beta = activationOf(Activation::kSigmoid, at(op.b, t, head));
+        for (std::int64_t v = 0; v < op.valueDim; ++v) {
+            double known = 0.0;
+            for (std::int64_t k = 0; k < op.keyDim; ++k) {
+                double& s = state[index(k * op.valueDim + v)];
+                s *= decay;
+                known += s * at(op.qkv, t, key + k) / length(key);
+            }
+            const double change = beta * (at(op.qkv, t, value + v) - known);
+            double sum = 0.0;
+            for (std::int64_t k = 0; k < op.keyDim; ++k) {
+                double& s = state[index(k * op.valueDim + v)];
+                s += change * at(op.qkv, t, key + k) / length(key);
+                sum += s * at(op.qkv, t, query + k) / length(query) * double{op.scale};
+            }
+            out[index((t * op.valueHeads + head) * op.valueDim + v)] = sum;
+        }
+    }
+
     void compute(const GatherOutputsOp& op) { m_values[index(op.out)] = m_values[index(op.in)]; }
 
     const TestList& m_list;
