@@ -5,6 +5,7 @@
 #include <string>
 
 #include "engine/core/byte_text.h"
+#include "engine/kv/group_rules.h"
 #include "kernels/paged_kv.h"
 #include "kernels/quant.h"
 
@@ -16,6 +17,7 @@ constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
 constexpr std::int64_t kMiB = std::int64_t{1} << 20;
 constexpr std::int64_t kDefaultContext = 8192;
 constexpr std::int64_t kMostContexts = 4;
+constexpr std::int64_t kMostStates = 16;
 // A spelling, its length and a node of a hash table: what a token costs in our tokenizers.
 constexpr std::int64_t kBytesPerToken = 96;
 
@@ -80,6 +82,7 @@ std::int64_t kvBytesOfContext(const ModelInfo& info, const LoadOptions& options,
                               std::int64_t contextTokens) {
     const auto& traits = kernels::traits(options.kvType);
     std::int64_t elements = 0;
+    std::int64_t states = 0;
     for (const CacheLayer& layer : info.cacheLayers) {
         // While a step runs, its tokens are held besides the window, and a block more at the
         // border.
@@ -88,8 +91,10 @@ std::int64_t kvBytesOfContext(const ModelInfo& info, const LoadOptions& options,
                                                             kernels::kBlockTokens))
                              : contextTokens;
         elements = plus(elements, times(layer.elementsPerToken, wholeBlocks(held)));
+        states = plus(states, times(layer.stateFloats, kStatesPerSequence));
     }
-    return times(elements / traits.blockElements, traits.blockBytes);
+    return plus(times(elements / traits.blockElements, traits.blockBytes),
+                times(states, sizeof(float)));
 }
 
 Result<FitEstimate> estimateFit(const ModelInfo& info, const LoadOptions& options,
@@ -109,7 +114,11 @@ Result<FitEstimate> estimateFit(const ModelInfo& info, const LoadOptions& option
     const std::int64_t fixed = plus(plus(info.weightBytes, scratch), tokenizer);
 
     const std::int64_t perContext = kvBytesOfContext(info, options, *context);
-    const std::int64_t contexts = std::clamp(options.maxRunning, std::int64_t{1}, kMostContexts);
+    // States take the same whatever a sequence's length, so there more sequences have room.
+    const bool growsByTokens = std::ranges::any_of(
+        info.cacheLayers, [](const CacheLayer& layer) { return layer.elementsPerToken > 0; });
+    const std::int64_t contexts = std::clamp(options.maxRunning, std::int64_t{1},
+                                             growsByTokens ? kMostContexts : kMostStates);
     const std::int64_t left = freeBytes - plus(fixed, margin);
     const std::int64_t kv = options.kvBytes > 0
                                 ? options.kvBytes

@@ -22,6 +22,7 @@ struct TensorSummary {
 struct CacheLayer {
     std::int64_t elementsPerToken = 0;  // keys and values
     std::int64_t window = 0;            // tokens that must stay; 0: all
+    std::int64_t stateFloats = 0;       // of a state kept instead, in float32
 };
 
 /// What a model says of itself. Everything here comes from headers: nothing is loaded.
@@ -75,7 +76,8 @@ struct FitItem {
 enum class Fit : std::uint8_t { kFits, kTight, kDoesNotFit };
 
 /// Bytes of the KV cache that one sequence of that length takes, in whole blocks; layers with a
-/// window hold their window and one step. Saturates instead of overflowing.
+/// window hold their window and one step, layers with a state a few states. Saturates instead of
+/// overflowing.
 [[nodiscard]] std::int64_t kvBytesOfContext(const ModelInfo& info, const LoadOptions& options,
                                             std::int64_t contextTokens);
 

@@ -73,7 +73,7 @@ struct LiveRates {
 };
 
 struct KvGroupSnapshot {
-    std::string kind;  // "full", "window 512"
+    std::string kind;  // "full", "window 512", "state": a block is a state, not 16 tokens
     std::int64_t blocks = 0;
     std::int64_t held = 0;    // by running or preempted requests
     std::int64_t shared = 0;  // held by more than one

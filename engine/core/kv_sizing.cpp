@@ -7,8 +7,22 @@ namespace quern::engine {
 
 namespace {
 
-std::int64_t blocksFor(std::int64_t tokens) {
-    return (tokens + kernels::kBlockTokens - 1) / kernels::kBlockTokens;
+// Ids of blocks are int32.
+constexpr std::int64_t kMostBlocks = std::numeric_limits<std::int32_t>::max() / 2;
+
+/// Blocks of a group of states where the other groups have `whole` blocks together.
+std::int64_t stateBlocks(const kernels::KvLayout& layout, std::int32_t group, std::int64_t context,
+                         std::int64_t whole, std::int64_t maxRunning) {
+    std::int64_t tokenBytes = 0;
+    for (std::int32_t g = 0; g < layout.groups; ++g) {
+        tokenBytes += kernels::holdsStates(layout, g) ? 0 : kernels::kvBlockBytes(layout, g);
+    }
+    const std::int64_t one = kStatesPerSequence;
+    const std::int64_t most = kStatesPerSequence * maxRunning;
+    const std::int64_t sequences = (whole + context - 1) / context;
+    const std::int64_t share =
+        tokenBytes * (whole - context) / 3 / kernels::kvBlockBytes(layout, group);
+    return std::max(one, std::min(most, one * sequences + share));
 }
 
 }  // namespace
@@ -21,7 +35,10 @@ KvSize kvSizeFor(const kernels::KvLayout& layout, std::span<const KvGroupSpec> g
     size.tokens = whole * kernels::kBlockTokens;
     for (std::size_t g = 0; g < groups.size(); ++g) {
         std::int64_t blocks = whole;
-        if (const std::int64_t window = groups[g].window; window > 0) {
+        if (groups[g].isState) {
+            blocks = stateBlocks(layout, static_cast<std::int32_t>(g), context, whole,
+                                 demand.maxRunning);
+        } else if (const std::int64_t window = groups[g].window; window > 0) {
             // Behind each sequence's window all is freed; its step's tokens come on top.
             const std::int64_t one = blocksFor(window + demand.stepTokens) + 1;
             const std::int64_t most =
@@ -38,7 +55,10 @@ KvSize kvSizeFor(const kernels::KvLayout& layout, std::span<const KvGroupSpec> g
 KvSize kvSizeWithin(const kernels::KvLayout& layout, std::span<const KvGroupSpec> groups,
                     const KvDemand& demand, std::int64_t bytes) {
     std::int64_t low = blocksFor(demand.contextTokens);
-    std::int64_t high = std::max(low, std::int64_t{std::numeric_limits<std::int32_t>::max()} / 2);
+    const bool growsByTokens =
+        !std::ranges::all_of(groups, [](const KvGroupSpec& group) { return group.isState; });
+    std::int64_t high =
+        std::max(low, growsByTokens ? kMostBlocks : std::min(low * demand.maxRunning, kMostBlocks));
     const auto at = [&](std::int64_t blocks) {
         return kvSizeFor(layout, groups, demand, blocks * kernels::kBlockTokens);
     };

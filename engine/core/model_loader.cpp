@@ -213,8 +213,9 @@ Result<LoadResult> loadModel(ModelFactory& factory, MemoryLedger& ledger, const 
                                 .device = factory.deviceName(),
                                 .queued = queued};
     for (std::size_t g = 0; g < size.blocks.size(); ++g) {
+        const KvGroupSpec& group = (*runner)->groups()[g];
         config.groups.push_back(
-            {.blocks = size.blocks[g], .window = (*runner)->groups()[g].window});
+            {.blocks = size.blocks[g], .window = group.window, .isState = group.isState});
     }
     model->measuredBytes = std::max<std::int64_t>(0, residentBytes() - residentBefore);
     model->loadSeconds =

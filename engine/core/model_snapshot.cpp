@@ -7,7 +7,11 @@ namespace quern::engine {
 
 namespace {
 
-std::string kindOf(std::int64_t window) {
+std::string kindOf(const KvManager& kv, std::size_t group) {
+    if (kv.isState(group)) {
+        return "state";
+    }
+    const std::int64_t window = kv.window(group);
     return window == 0 ? "full" : "window " + std::to_string(window);
 }
 
@@ -23,7 +27,7 @@ std::vector<KvGroupSnapshot> snapshotGroups(const KvManager& kv, const kernels::
     for (std::size_t g = 0; g < kv.groupCount(); ++g) {
         const BlockPool& pool = kv.pool(g);
         groups.push_back(KvGroupSnapshot{
-            .kind = kindOf(kv.window(g)),
+            .kind = kindOf(kv, g),
             .blocks = pool.size(),
             .held = pool.heldCount(),
             .shared = pool.sharedCount(),

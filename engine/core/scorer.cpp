@@ -94,7 +94,9 @@ Status EngineScorer::makeCache(std::int64_t tokens) {
     }
     std::vector<KvGroupConfig> groups;
     for (std::size_t g = 0; g < size.blocks.size(); ++g) {
-        groups.push_back({.blocks = size.blocks[g], .window = m_runner->groups()[g].window});
+        const KvGroupSpec& group = m_runner->groups()[g];
+        groups.push_back(
+            {.blocks = size.blocks[g], .window = group.window, .isState = group.isState});
     }
     m_kv = std::make_unique<KvManager>(groups, m_options.prefix);
     m_cacheTokens = tokens;
@@ -179,7 +181,11 @@ Result<std::vector<float>> EngineScorer::logits(std::span<const TokenId> ids) {
     // lies behind the middle, and before it the first run's rows stay.
     const auto size = static_cast<std::int64_t>(ids.size());
     if (run && m_options.prefix && size > kernels::kBlockTokens) {
-        const std::int64_t from = std::max<std::int64_t>(kernels::kBlockTokens, size / 2);
+        // States are kept where the last full block begins or ends, not in the middle.
+        const bool hasStates = std::ranges::any_of(m_runner->groups(), &KvGroupSpec::isState);
+        const std::int64_t from = hasStates
+                                      ? (size - 1) / kernels::kBlockTokens * kernels::kBlockTokens
+                                      : std::max<std::int64_t>(kernels::kBlockTokens, size / 2);
         run = runFrom(ids, from, rows);
         if (run && *run == 0) {
             return fail(ErrorCode::kInternal, "no prefix was found of a sequence that just ran");

@@ -10,10 +10,6 @@ namespace {
 
 constexpr std::int64_t kTokens = kernels::kBlockTokens;
 
-std::int64_t blocksFor(std::int64_t tokens) {
-    return (tokens + kTokens - 1) / kTokens;
-}
-
 std::span<const TokenId> blockTokens(std::span<const TokenId> tokens, std::int64_t block) {
     return tokens.subspan(static_cast<std::size_t>(block * kTokens),
                           static_cast<std::size_t>(kTokens));
@@ -24,7 +20,7 @@ std::span<const TokenId> blockTokens(std::span<const TokenId> tokens, std::int64
 std::int64_t SequenceKv::heldBlocks() const {
     std::int64_t held = 0;
     for (const Group& group : groups) {
-        held += static_cast<std::int64_t>(group.table.size()) - group.firstHeld;
+        held += group.held;
     }
     return held;
 }
@@ -34,8 +30,7 @@ KvManager::KvManager(std::span<const KvGroupConfig> groups, bool isPrefixCaching
     : m_isPrefixCaching(isPrefixCaching) {
     m_groups.reserve(groups.size());
     for (const KvGroupConfig& group : groups) {
-        m_groups.push_back(
-            Group{.pool = BlockPool(group.blocks, firstVersion), .window = group.window});
+        m_groups.push_back(Group{.pool = BlockPool(group.blocks, firstVersion), .config = group});
     }
 }
 
@@ -61,17 +56,6 @@ SequenceKv KvManager::open(std::string_view salt, std::string_view adapter,
     return sequence;
 }
 
-std::int64_t KvManager::firstVisibleBlock(const Group& group, std::int64_t position) {
-    if (group.window == 0) {
-        return 0;
-    }
-    return std::max<std::int64_t>(0, position - group.window + 1) / kTokens;
-}
-
-std::int64_t KvManager::wantedBlocks(const Group& group, const KvRoom& room) {
-    return blocksFor(group.window == 0 ? room.knownEnd : room.stepEnd);
-}
-
 void KvManager::fillKeys(SequenceKv& sequence, std::span<const TokenId> tokens,
                          std::int64_t blocks) const {
     for (auto block = static_cast<std::int64_t>(sequence.keys.size()); block < blocks; ++block) {
@@ -86,7 +70,7 @@ std::int64_t KvManager::longestIn(const Group& group, const SequenceKv& sequence
         return group.pool.find(sequence.keys[static_cast<std::size_t>(block)],
                                blockTokens(tokens, block)) >= 0;
     };
-    if (group.window == 0) {
+    if (group.config.window == 0 && !group.config.isState) {
         std::int64_t length = 0;
         while (length < blocks && isCached(length)) {
             ++length;
@@ -98,7 +82,7 @@ std::int64_t KvManager::longestIn(const Group& group, const SequenceKv& sequence
     for (std::int64_t block = blocks - 1; block >= 0; --block) {
         if (!isCached(block)) {
             end = block;
-        } else if (block <= firstVisibleBlock(group, end * kTokens)) {
+        } else if (block <= firstVisibleBlock(group.config, end * kTokens)) {
             return end;
         }
     }
@@ -132,8 +116,8 @@ std::optional<KvShortage> KvManager::admit(SequenceKv& sequence, const KvRoom& r
     const std::int64_t hitBlocks = room.begin / kTokens;
     for (std::size_t g = 0; g < m_groups.size(); ++g) {
         const Group& group = m_groups[g];
-        std::int64_t needed = wantedBlocks(group, room) - hitBlocks;
-        for (std::int64_t b = firstVisibleBlock(group, room.begin); b < hitBlocks; ++b) {
+        std::int64_t needed = missingBlocks(group.config, hitBlocks, room);
+        for (std::int64_t b = firstVisibleBlock(group.config, room.begin); b < hitBlocks; ++b) {
             const std::int32_t block =
                 group.pool.findKey(sequence.keys[static_cast<std::size_t>(b)]);
             needed += group.pool.isFree(block) ? 1 : 0;
@@ -147,7 +131,7 @@ std::optional<KvShortage> KvManager::admit(SequenceKv& sequence, const KvRoom& r
     for (std::size_t g = 0; g < m_groups.size(); ++g) {
         Group& group = m_groups[g];
         SequenceKv::Group& held = sequence.groups[g];
-        const std::int64_t first = firstVisibleBlock(group, room.begin);
+        const std::int64_t first = firstVisibleBlock(group.config, room.begin);
         held.firstHeld = static_cast<std::int32_t>(first);
         held.table.assign(static_cast<std::size_t>(first), -1);
         for (std::int64_t b = first; b < hitBlocks; ++b) {
@@ -155,6 +139,7 @@ std::optional<KvShortage> KvManager::admit(SequenceKv& sequence, const KvRoom& r
                 group.pool.findKey(sequence.keys[static_cast<std::size_t>(b)]);
             group.pool.retain(block, sequence.holder);
             held.table.push_back(block);
+            ++held.held;
         }
     }
     sequence.published = static_cast<std::int32_t>(hitBlocks);
@@ -165,8 +150,8 @@ std::optional<KvShortage> KvManager::extend(SequenceKv& sequence, const KvRoom& 
     freeBehindWindow(sequence, room.begin);
     for (std::size_t g = 0; g < m_groups.size(); ++g) {
         const Group& group = m_groups[g];
-        const std::int64_t needed =
-            wantedBlocks(group, room) - static_cast<std::int64_t>(sequence.groups[g].table.size());
+        const std::int64_t needed = missingBlocks(
+            group.config, static_cast<std::int64_t>(sequence.groups[g].table.size()), room);
         if (needed > 0 && needed + room.spare > group.pool.freeCount()) {
             return KvShortage{.group = static_cast<std::int32_t>(g),
                               .needed = needed + room.spare,
@@ -174,28 +159,24 @@ std::optional<KvShortage> KvManager::extend(SequenceKv& sequence, const KvRoom& 
         }
     }
     for (std::size_t g = 0; g < m_groups.size(); ++g) {
-        Group& group = m_groups[g];
-        std::vector<std::int32_t>& table = sequence.groups[g].table;
-        const std::int64_t wanted = wantedBlocks(group, room);
-        while (static_cast<std::int64_t>(table.size()) < wanted) {
-            table.push_back(
-                group.pool.take(sequence.holder, static_cast<std::int32_t>(table.size())));
-        }
+        grow(g, sequence, room);
     }
     return std::nullopt;
 }
 
-std::optional<KvShortage> KvManager::fitsAlone(const KvRoom& room) const {
-    for (std::size_t g = 0; g < m_groups.size(); ++g) {
-        const Group& group = m_groups[g];
-        const std::int64_t needed =
-            wantedBlocks(group, room) - firstVisibleBlock(group, room.begin);
-        if (needed > group.pool.size()) {
-            return KvShortage{
-                .group = static_cast<std::int32_t>(g), .needed = needed, .free = group.pool.size()};
-        }
+void KvManager::grow(std::size_t index, SequenceKv& sequence, const KvRoom& room) {
+    Group& group = m_groups[index];
+    SequenceKv::Group& held = sequence.groups[index];
+    const std::int64_t wanted = wantedBlocks(group.config, room);
+    for (auto block = static_cast<std::int64_t>(held.table.size()); block < wanted; ++block) {
+        // The last block comes first in need: a snapshot may not take what is left for it.
+        const bool isTaken = !group.config.isState || block + 1 == wanted ||
+                             (m_isPrefixCaching && isSnapshotWanted(block, room) &&
+                              group.pool.freeCount() > room.spare + 1);
+        held.table.push_back(
+            isTaken ? group.pool.take(sequence.holder, static_cast<std::int32_t>(block)) : -1);
+        held.held += isTaken ? 1 : 0;
     }
-    return std::nullopt;
 }
 
 void KvManager::written(SequenceKv& sequence, std::span<const TokenId> tokens, std::int64_t begin,
@@ -204,7 +185,9 @@ void KvManager::written(SequenceKv& sequence, std::span<const TokenId> tokens, s
         const SequenceKv::Group& held = sequence.groups[g];
         for (std::int64_t b = std::max<std::int64_t>(begin / kTokens, held.firstHeld);
              b < blocksFor(end); ++b) {
-            m_groups[g].pool.noteWrite(held.table[static_cast<std::size_t>(b)], step);
+            if (const std::int32_t block = held.table[static_cast<std::size_t>(b)]; block >= 0) {
+                m_groups[g].pool.noteWrite(block, step);
+            }
         }
     }
     if (!m_isPrefixCaching) {
@@ -215,7 +198,7 @@ void KvManager::written(SequenceKv& sequence, std::span<const TokenId> tokens, s
     for (std::int64_t b = sequence.published; b < fullBlocks; ++b) {
         for (std::size_t g = 0; g < m_groups.size(); ++g) {
             const SequenceKv::Group& held = sequence.groups[g];
-            if (b >= held.firstHeld) {
+            if (b >= held.firstHeld && held.table[static_cast<std::size_t>(b)] >= 0) {
                 m_groups[g].pool.publish(held.table[static_cast<std::size_t>(b)],
                                          sequence.keys[static_cast<std::size_t>(b)],
                                          blockTokens(tokens, b));
@@ -244,12 +227,16 @@ std::optional<KvShortage> KvManager::fork(const SequenceKv& parent, SequenceKv& 
         to.table.assign(from.table.begin(),
                         from.table.begin() + static_cast<std::ptrdiff_t>(fullBlocks));
         for (std::int64_t b = to.firstHeld; b < fullBlocks; ++b) {
-            pool.retain(to.table[static_cast<std::size_t>(b)], child.holder);
+            if (const std::int32_t block = to.table[static_cast<std::size_t>(b)]; block >= 0) {
+                pool.retain(block, child.holder);
+                ++to.held;
+            }
         }
         if (hasPartial) {
             const std::int32_t copy =
                 pool.take(child.holder, static_cast<std::int32_t>(fullBlocks));
             to.table.push_back(copy);
+            ++to.held;
             copies.push_back(KvCopy{.group = static_cast<std::int32_t>(g),
                                     .from = from.table[static_cast<std::size_t>(fullBlocks)],
                                     .to = copy});
@@ -265,10 +252,13 @@ void KvManager::release(SequenceKv& sequence) {
     for (std::size_t g = 0; g < m_groups.size(); ++g) {
         SequenceKv::Group& held = sequence.groups[g];
         for (auto b = static_cast<std::int64_t>(held.table.size()) - 1; b >= held.firstHeld; --b) {
-            m_groups[g].pool.release(held.table[static_cast<std::size_t>(b)]);
+            if (const std::int32_t block = held.table[static_cast<std::size_t>(b)]; block >= 0) {
+                m_groups[g].pool.release(block);
+            }
         }
         held.table.clear();
         held.firstHeld = 0;
+        held.held = 0;
     }
     sequence.published = 0;
 }
@@ -282,11 +272,14 @@ void KvManager::forgetCached() {
 void KvManager::freeBehindWindow(SequenceKv& sequence, std::int64_t position) {
     for (std::size_t g = 0; g < m_groups.size(); ++g) {
         SequenceKv::Group& held = sequence.groups[g];
-        const std::int64_t first = std::min(firstVisibleBlock(m_groups[g], position),
+        const std::int64_t first = std::min(firstVisibleBlock(m_groups[g].config, position),
                                             static_cast<std::int64_t>(held.table.size()));
         for (; held.firstHeld < first; ++held.firstHeld) {
             std::int32_t& block = held.table[static_cast<std::size_t>(held.firstHeld)];
-            m_groups[g].pool.release(block);
+            if (block >= 0) {
+                m_groups[g].pool.release(block);
+                --held.held;
+            }
             block = -1;
         }
     }

@@ -7,20 +7,16 @@
 #include <vector>
 
 #include "engine/kv/block_pool.h"
+#include "engine/kv/group_rules.h"
 
 namespace quern::engine {
-
-/// A set of layers that share block tables.
-struct KvGroupConfig {
-    std::int64_t blocks = 0;
-    std::int64_t window = 0;  // tokens a query sees, itself included; 0: all
-};
 
 /// The blocks one sequence holds. Made and changed by a KvManager only; a value of the scheduler's.
 struct SequenceKv {
     struct Group {
         std::vector<std::int32_t> table;  // [blocks so far], −1 where none is held
         std::int32_t firstHeld = 0;       // everything before lies behind the window
+        std::int32_t held = 0;            // entries that are not −1
     };
     std::vector<Group> groups;
     BlockKey root;
@@ -45,15 +41,6 @@ struct KvCopy {
     std::int32_t to = 0;
 };
 
-/// How far blocks are asked for. Groups that see everything get theirs up to `knownEnd` at once, so
-/// that a prompt that was begun can be finished; groups with a window only what the step needs.
-struct KvRoom {
-    std::int64_t begin = 0;     // first token of the step: what is cached before it
-    std::int64_t stepEnd = 0;   // one past the last token of the step
-    std::int64_t knownEnd = 0;  // one past the last token that is known
-    std::int64_t spare = 0;     // blocks that must stay free in each group
-};
-
 /// Block tables of all sequences of a model over all groups of its cache. Everything is all or
 /// nothing over the groups. Ids only. Belongs to one thread at a time.
 class KvManager {
@@ -64,7 +51,10 @@ public:
 
     [[nodiscard]] std::size_t groupCount() const { return m_groups.size(); }
     [[nodiscard]] const BlockPool& pool(std::size_t group) const { return m_groups[group].pool; }
-    [[nodiscard]] std::int64_t window(std::size_t group) const { return m_groups[group].window; }
+    [[nodiscard]] std::int64_t window(std::size_t group) const {
+        return m_groups[group].config.window;
+    }
+    [[nodiscard]] bool isState(std::size_t group) const { return m_groups[group].config.isState; }
     [[nodiscard]] bool isPrefixCaching() const { return m_isPrefixCaching; }
     [[nodiscard]] bool isIdle() const;
     [[nodiscard]] std::uint64_t evictions() const;
@@ -84,8 +74,6 @@ public:
     /// Takes what the sequence lacks; frees what lies behind windows first. On a shortage nothing
     /// more has changed.
     [[nodiscard]] std::optional<KvShortage> extend(SequenceKv& sequence, const KvRoom& room);
-    /// True when a sequence of so many tokens could run if nothing else held a block.
-    [[nodiscard]] std::optional<KvShortage> fitsAlone(const KvRoom& room) const;
 
     /// Notes that tokens [begin, end) were written by step `step`, and makes full blocks findable.
     void written(SequenceKv& sequence, std::span<const TokenId> tokens, std::int64_t begin,
@@ -104,7 +92,7 @@ public:
 private:
     struct Group {
         BlockPool pool;
-        std::int64_t window = 0;
+        KvGroupConfig config;
     };
 
     void fillKeys(SequenceKv& sequence, std::span<const TokenId> tokens, std::int64_t blocks) const;
@@ -112,9 +100,8 @@ private:
     [[nodiscard]] std::int64_t longestIn(const Group& group, const SequenceKv& sequence,
                                          std::span<const TokenId> tokens,
                                          std::int64_t blocks) const;
-    /// The first block that a query at token `position` can see.
-    [[nodiscard]] static std::int64_t firstVisibleBlock(const Group& group, std::int64_t position);
-    [[nodiscard]] static std::int64_t wantedBlocks(const Group& group, const KvRoom& room);
+    /// Takes what the sequence lacks in a group, which is there.
+    void grow(std::size_t index, SequenceKv& sequence, const KvRoom& room);
     void freeBehindWindow(SequenceKv& sequence, std::int64_t position);
 
     std::vector<Group> m_groups;

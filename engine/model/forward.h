@@ -10,9 +10,10 @@
 
 namespace quern::engine {
 
-/// What a window means for a group of the cache.
+/// What a group of the cache must keep.
 struct KvGroupSpec {
     std::int64_t window = 0;  // tokens that must stay; 0: all
+    bool isState = false;     // states instead of tokens
 };
 
 /// A model's forward pass as an op list, with the data of its weights.

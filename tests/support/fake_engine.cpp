@@ -24,7 +24,11 @@ public:
         info.hiddenSize = 8;
         info.layers = static_cast<std::int64_t>(fake.model.windows.size());
         for (const std::int64_t window : fake.model.windows) {
-            info.cacheLayers.push_back({.elementsPerToken = 16, .window = window});
+            if (window == FakeModel::kState) {
+                info.cacheLayers.push_back({.stateFloats = 64});
+            } else {
+                info.cacheLayers.push_back({.elementsPerToken = 16, .window = window});
+            }
         }
         tokenizer = fake.tokenizer;
         templates = fake.templates;

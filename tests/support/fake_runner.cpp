@@ -53,9 +53,15 @@ FakeRunner::FakeRunner(FakeModel model)
     : m_model(std::move(model)), m_program(std::make_unique<FakeProgram>(m_model.weightBytes)) {
     m_layout.groups = static_cast<std::int32_t>(m_model.windows.size());
     for (std::size_t g = 0; g < m_model.windows.size(); ++g) {
-        m_groups.push_back(engine::KvGroupSpec{.window = m_model.windows[g]});
-        m_layout.layers.push_back(kernels::KvLayer{
-            .group = static_cast<std::int32_t>(g), .kvHeads = 1, .keyDim = 8, .valueDim = 8});
+        const auto group = static_cast<std::int32_t>(g);
+        const bool isState = m_model.windows[g] == FakeModel::kState;
+        m_groups.push_back(
+            engine::KvGroupSpec{.window = isState ? 0 : m_model.windows[g], .isState = isState});
+        if (isState) {
+            m_layout.states.push_back({.group = group, .floats = 64});
+        } else {
+            m_layout.layers.push_back({.group = group, .kvHeads = 1, .keyDim = 8, .valueDim = 8});
+        }
     }
     m_layout.type = kernels::DType::kF16;
 }
@@ -68,9 +74,12 @@ kernels::Program& FakeRunner::program() {
 
 Status FakeRunner::allocateKv(std::span<const std::int64_t> blocks) {
     m_memory.clear();
+    m_states.clear();
     for (const std::int64_t count : blocks) {
         m_memory.emplace_back(static_cast<std::size_t>(count) * kernels::kBlockTokens);
+        m_states.emplace_back(static_cast<std::size_t>(count));
     }
+    m_after.resize(blocks.size());
     return {};
 }
 
@@ -83,14 +92,70 @@ std::int64_t FakeRunner::kvBytes() const {
     return bytes;
 }
 
+Status FakeRunner::write(const engine::BatchPlan& plan, std::size_t slice, std::size_t group) {
+    const kernels::SequenceSlice tokens = plan.slices[slice];
+    for (std::int32_t t = tokens.firstToken; t < tokens.firstToken + tokens.tokenCount; ++t) {
+        const std::int32_t position = plan.positions[static_cast<std::size_t>(t)];
+        const std::int32_t block = tableEntry(plan.tables[group], slice, position);
+        if (block < 0) {
+            return fail(ErrorCode::kInternal, "group " + std::to_string(group) +
+                                                  " holds no block to write token " +
+                                                  std::to_string(position));
+        }
+        m_memory[group][slotIndex(block, position)] =
+            Slot{.token = plan.tokens[static_cast<std::size_t>(t)], .position = position};
+    }
+    return {};
+}
+
+Status FakeRunner::advance(const engine::BatchPlan& plan, std::size_t slice, std::size_t group) {
+    const kernels::SequenceSlice tokens = plan.slices[slice];
+    const std::int32_t first = plan.positions[static_cast<std::size_t>(tokens.firstToken)];
+    const std::int32_t last = first + tokens.tokenCount - 1;
+    const auto stateAt = [&](std::int32_t position) -> State* {
+        const std::int32_t block = tableEntry(plan.tables[group], slice, position);
+        return block < 0 ? nullptr : &m_states[group][static_cast<std::size_t>(block)];
+    };
+    std::uint64_t hash = 0;
+    if (first > 0) {
+        const State* before = stateAt(first - 1);
+        if (before == nullptr || before->position != first - 1) {
+            return fail(ErrorCode::kInternal, "group " + std::to_string(group) +
+                                                  " holds no state after token " +
+                                                  std::to_string(first - 1) + " for the next one");
+        }
+        hash = before->hash;
+    }
+    for (std::int32_t position = first; position <= last; ++position) {
+        const auto t = static_cast<std::size_t>(tokens.firstToken + position - first);
+        hash = mix(hash ^ static_cast<std::uint64_t>(plan.tokens[t]));
+        m_after[group][t] = hash;
+        State* state = stateAt(position);
+        if (position == last && state == nullptr) {
+            return fail(ErrorCode::kInternal, "group " + std::to_string(group) +
+                                                  " holds no block for the state after token " +
+                                                  std::to_string(last));
+        }
+        if (state != nullptr && (position == last || (position + 1) % kernels::kBlockTokens == 0)) {
+            *state = State{.hash = hash, .position = position};
+        }
+    }
+    return {};
+}
+
 Result<std::uint64_t> FakeRunner::readBack(const engine::BatchPlan& plan, std::size_t slice,
-                                           std::int32_t position) {
+                                           std::size_t row) {
+    const std::int32_t position = plan.positions[row];
     std::uint64_t hash = m_model.seed;
     m_history.clear();
     for (std::size_t g = 0; g < m_memory.size(); ++g) {
         const auto window = static_cast<std::int32_t>(m_model.windows[g]);
         const std::int32_t first = window == 0 ? 0 : std::max(0, position - window + 1);
         hash = mix(hash ^ g);
+        if (m_groups[g].isState) {
+            hash = mix(hash ^ m_after[g][row]);
+            continue;
+        }
         for (std::int32_t i = first; i <= position; ++i) {
             const std::int32_t block = tableEntry(plan.tables[g], slice, i);
             if (block < 0) {
@@ -122,24 +187,20 @@ Result<std::span<float>> FakeRunner::run(const engine::BatchPlan& plan) {
         }
     }
     for (const engine::BlockCopy& copy : plan.copies) {
-        auto& memory = m_memory[static_cast<std::size_t>(copy.group)];
+        const auto group = static_cast<std::size_t>(copy.group);
+        auto& memory = m_memory[group];
         std::copy_n(memory.begin() + static_cast<std::ptrdiff_t>(slotIndex(copy.from, 0)),
                     kernels::kBlockTokens,
                     memory.begin() + static_cast<std::ptrdiff_t>(slotIndex(copy.to, 0)));
+        m_states[group][static_cast<std::size_t>(copy.to)] =
+            m_states[group][static_cast<std::size_t>(copy.from)];
     }
-    for (std::size_t s = 0; s < plan.slices.size(); ++s) {
-        const kernels::SequenceSlice slice = plan.slices[s];
-        for (std::int32_t t = slice.firstToken; t < slice.firstToken + slice.tokenCount; ++t) {
-            const std::int32_t position = plan.positions[static_cast<std::size_t>(t)];
-            for (std::size_t g = 0; g < m_memory.size(); ++g) {
-                const std::int32_t block = tableEntry(plan.tables[g], s, position);
-                if (block < 0) {
-                    return fail(ErrorCode::kInternal, "group " + std::to_string(g) +
-                                                          " holds no block to write token " +
-                                                          std::to_string(position));
-                }
-                m_memory[g][slotIndex(block, position)] =
-                    Slot{.token = plan.tokens[static_cast<std::size_t>(t)], .position = position};
+    for (std::size_t g = 0; g < m_memory.size(); ++g) {
+        m_after[g].resize(plan.tokens.size());
+        for (std::size_t s = 0; s < plan.slices.size(); ++s) {
+            Status status = m_groups[g].isState ? advance(plan, s, g) : write(plan, s, g);
+            if (!status) {
+                return forward(status);
             }
         }
     }
@@ -147,8 +208,7 @@ Result<std::span<float>> FakeRunner::run(const engine::BatchPlan& plan) {
     m_logits.resize(plan.outputRows.size() * vocab);
     for (std::size_t r = 0; r < plan.outputRows.size(); ++r) {
         const auto row = static_cast<std::size_t>(plan.outputRows[r]);
-        auto hash =
-            readBack(plan, static_cast<std::size_t>(plan.outputSlice[r]), plan.positions[row]);
+        auto hash = readBack(plan, static_cast<std::size_t>(plan.outputSlice[r]), row);
         if (!hash) {
             return forward(hash);
         }

@@ -14,9 +14,10 @@ namespace quern::test {
 
 /// A model without weights whose answers depend on everything a paged cache can get wrong. It keeps
 /// (token, position) by block and slot; the logits of a token are a hash of what it reads back
-/// through the block tables, group by group, each over its window. A wrong, stale or missing block
-/// is an error or gives other tokens.
+/// through the block tables, group by group, each over its window. A group of states keeps a hash
+/// of all tokens so far instead. A wrong, stale or missing block is an error or gives other tokens.
 struct FakeModel {
+    static constexpr std::int64_t kState = -1;  // in place of a window: a group of states
     std::int64_t vocab = 97;
     std::vector<std::int64_t> windows = {0};  // [groups]; 0: sees all
     std::uint64_t seed = 1;
@@ -45,14 +46,23 @@ private:
         engine::TokenId token = -1;
         std::int32_t position = -1;
     };
+    struct State {
+        std::uint64_t hash = 0;
+        std::int32_t position = -1;  // of the token it was left behind by
+    };
+    [[nodiscard]] Status write(const engine::BatchPlan& plan, std::size_t slice, std::size_t group);
+    [[nodiscard]] Status advance(const engine::BatchPlan& plan, std::size_t slice,
+                                 std::size_t group);
     [[nodiscard]] Result<std::uint64_t> readBack(const engine::BatchPlan& plan, std::size_t slice,
-                                                 std::int32_t position);
+                                                 std::size_t row);
 
     FakeModel m_model;
     kernels::KvLayout m_layout;
     std::vector<engine::KvGroupSpec> m_groups;
     std::unique_ptr<kernels::Program> m_program;
-    std::vector<std::vector<Slot>> m_memory;  // [groups][blocks · kBlockTokens]
+    std::vector<std::vector<Slot>> m_memory;          // [groups][blocks · kBlockTokens]
+    std::vector<std::vector<State>> m_states;         // [groups][blocks]
+    std::vector<std::vector<std::uint64_t>> m_after;  // [groups][tokens of the step]
     std::vector<engine::TokenId> m_history;
     std::vector<float> m_logits;
 };

@@ -15,7 +15,7 @@ TEST(EngineStress, RandomCancelsLeaveNoBlockHeld) {
     const auto seed = std::random_device{}();
     SCOPED_TRACE("seed " + std::to_string(seed));
     FakeEngineModel model;
-    model.model.windows = {0, 40};
+    model.model.windows = {0, 40, FakeModel::kState};
     model.contextTokens = 512;
     auto engine = makeEngineForTest(model);
     loadFake(*engine, "m", {.kvBytes = 60 * 1024, .maxRunning = 8, .stepTokens = 40});

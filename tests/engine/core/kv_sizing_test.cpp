@@ -46,5 +46,37 @@ TEST(KvSizing, AWindowNeedsNoMoreThanItsSequencesCanHold) {
         << "and never more than all tokens";
 }
 
+kernels::KvLayout withStates(std::int32_t tokenGroups, std::int64_t floats) {
+    kernels::KvLayout layout = layoutOf(tokenGroups);
+    layout.states.push_back({.group = layout.groups, .floats = floats});
+    ++layout.groups;
+    return layout;
+}
+
+TEST(KvSizing, StatesAreForSequencesNotForTokens) {
+    const std::vector<KvGroupSpec> groups = {{.window = 0}, {.isState = true}};
+    // Larger than all tokens' blocks together: no more than each sequence needs.
+    const kernels::KvLayout large = withStates(1, 1 << 20);
+    EXPECT_EQ(kvSizeFor(large, groups, kDemand, 0).blocks, (std::vector<std::int64_t>{63, 4}));
+    EXPECT_EQ(kvSizeFor(large, groups, kDemand, 2 * 63 * 16).blocks,
+              (std::vector<std::int64_t>{126, 8}));
+    // Smaller than a block: for all that can run.
+    const kernels::KvLayout small = withStates(1, 100);
+    EXPECT_EQ(kvSizeFor(small, groups, kDemand, 2 * 63 * 16).blocks,
+              (std::vector<std::int64_t>{126, 16}));
+}
+
+TEST(KvSizing, StatesAloneStopWhereAllThatRunHaveEnough) {
+    const std::vector<KvGroupSpec> groups = {{.isState = true}};
+    kernels::KvLayout layout;
+    layout.states.push_back({.group = 0, .floats = 1000});
+    EXPECT_EQ(kvSizeWithin(layout, groups, kDemand, 0).blocks, std::vector<std::int64_t>{4});
+    EXPECT_EQ(kvSizeWithin(layout, groups, kDemand, 8 * 4000 + 10).blocks,
+              std::vector<std::int64_t>{8});
+    const KvSize most = kvSizeWithin(layout, groups, kDemand, std::int64_t{1} << 40);
+    EXPECT_EQ(most.blocks, std::vector<std::int64_t>{16});
+    EXPECT_EQ(most.tokens, 4 * 63 * 16);
+}
+
 }  // namespace
 }  // namespace quern::engine

@@ -44,6 +44,17 @@ TEST(Fit, CacheBytesFollowTheFormula) {
     EXPECT_EQ(kvBytesOfContext(windowed, {.stepTokens = 28}, 32), 10 * 32 * 2);
 }
 
+TEST(Fit, StatesCountByTheSequence) {
+    ModelInfo info = smallModel();
+    info.cacheLayers = {{.elementsPerToken = 10}, {.stateFloats = 1000}};
+    EXPECT_EQ(kvBytesOfContext(info, {}, 32), 10 * 32 * 2 + 4 * 4000) << "float32, four of them";
+    EXPECT_EQ(kvBytesOfContext(info, {}, 320), 10 * 320 * 2 + 4 * 4000);
+    info.cacheLayers.assign(2, {.stateFloats = 1000});
+    const auto estimate = estimateFit(info, {}, 16 * kGiB);
+    ASSERT_TRUE(estimate.has_value()) << estimate.error().message;
+    EXPECT_EQ(itemBytes(*estimate, "KV cache"), 16 * 2 * 4 * 4000) << "for sixteen sequences";
+}
+
 TEST(Fit, FitsWithFourContextsWhereThereIsRoom) {
     const auto estimate = estimateFit(smallModel(), {}, 16 * kGiB);
     ASSERT_TRUE(estimate.has_value()) << estimate.error().message;

@@ -180,6 +180,95 @@ TEST(KvManager, ForksShareFullBlocksAndCopyTheLast) {
     EXPECT_TRUE(kv.isIdle());
 }
 
+const std::vector<KvGroupConfig> kWithStates = {{.blocks = 64, .window = 0},
+                                                {.blocks = 6, .isState = true}};
+
+TEST(KvManager, ASequenceGoesOnInOneState) {
+    KvManager kv(kWithStates, false);
+    SequenceKv sequence = openSequence(kv);
+    ASSERT_FALSE(kv.admit(sequence, {.begin = 0, .stepEnd = 70, .knownEnd = 70}));
+    EXPECT_EQ(sequence.groups[1].table, (std::vector<std::int32_t>{-1, -1, -1, -1, 0}));
+    EXPECT_EQ(kv.pool(1).heldCount(), 1);
+    ASSERT_FALSE(kv.extend(sequence, {.begin = 79, .stepEnd = 80, .knownEnd = 80}));
+    EXPECT_EQ(kv.pool(1).heldCount(), 1) << "in place up to the block's end";
+    ASSERT_FALSE(kv.extend(sequence, {.begin = 80, .stepEnd = 81, .knownEnd = 81}));
+    EXPECT_EQ(kv.pool(1).heldCount(), 2) << "from one into the next";
+    ASSERT_FALSE(kv.extend(sequence, {.begin = 81, .stepEnd = 82, .knownEnd = 82}));
+    EXPECT_EQ(kv.pool(1).heldCount(), 1);
+    EXPECT_EQ(sequence.heldBlocks(), 6 + 1);
+    kv.release(sequence);
+    EXPECT_TRUE(kv.isIdle());
+}
+
+TEST(KvManager, AHitNeedsASnapshot) {
+    KvManager kv(kWithStates, true);
+    SequenceKv sequence = run(kv, someTokens(70));
+    EXPECT_EQ(sequence.groups[1].held, 2) << "the last border's and the one it goes on in";
+    EXPECT_EQ(hitOf(kv, someTokens(70)), 64);
+    EXPECT_EQ(hitOf(kv, someTokens(100)), 64) << "a longer one";
+    EXPECT_EQ(hitOf(kv, someTokens(60)), 0) << "blocks are there, but no state before token 48";
+    SequenceKv again = run(kv, someTokens(100), 64);
+    EXPECT_EQ(again.groups[1].table[3], sequence.groups[1].table[3]) << "a snapshot is shared";
+    kv.release(sequence);
+    kv.release(again);
+    EXPECT_TRUE(kv.isIdle());
+    EXPECT_EQ(hitOf(kv, someTokens(96)), 64) << "the same again would hit its last token";
+    EXPECT_EQ(hitOf(kv, someTokens(97)), 96);
+}
+
+TEST(KvManager, APromptThatEndsAtABorderKeepsTheBorderBeforeToo) {
+    KvManager kv(kWithStates, true);
+    SequenceKv sequence = run(kv, someTokens(64));
+    EXPECT_EQ(hitOf(kv, someTokens(64)), 48) << "asked again";
+    EXPECT_EQ(hitOf(kv, someTokens(90)), 64) << "continued";
+    kv.release(sequence);
+}
+
+TEST(KvManager, PromptsThatBeginAlikeMeetAtMultiplesOf256) {
+    KvManager kv(kWithStates, true);
+    SequenceKv sequence = run(kv, someTokens(600));
+    std::vector<TokenId> other = someTokens(600);
+    other[530] = 1000;
+    EXPECT_EQ(hitOf(kv, other), 512);
+    other[300] = 1000;
+    EXPECT_EQ(hitOf(kv, other), 256);
+    kv.release(sequence);
+}
+
+TEST(KvManager, SnapshotsAreTakenOfWhatIsLeft) {
+    const std::vector<KvGroupConfig> groups = {{.blocks = 64, .window = 0},
+                                               {.blocks = 3, .isState = true}};
+    KvManager kv(groups, true);
+    SequenceKv first = openSequence(kv);
+    ASSERT_FALSE(kv.admit(first, {.begin = 0, .stepEnd = 70, .knownEnd = 70, .spare = 2}));
+    EXPECT_EQ(first.groups[1].held, 1) << "two stay free";
+    SequenceKv second = openSequence(kv);
+    ASSERT_FALSE(kv.admit(second, {.begin = 0, .stepEnd = 300, .knownEnd = 300, .spare = 0}));
+    EXPECT_EQ(second.groups[1].held, 2);
+    SequenceKv third = openSequence(kv);
+    EXPECT_TRUE(kv.admit(third, {.begin = 0, .stepEnd = 3, .knownEnd = 3, .spare = 0}));
+    EXPECT_EQ(third.heldBlocks(), 0) << "a shortage of states takes no block";
+    kv.release(first);
+    kv.release(second);
+    EXPECT_TRUE(kv.isIdle());
+}
+
+TEST(KvManager, ForksCopyTheStateTheyGoOnIn) {
+    KvManager kv(kWithStates, true);
+    SequenceKv parent = run(kv, someTokens(70));
+    SequenceKv child = openSequence(kv);
+    std::vector<KvCopy> copies;
+    ASSERT_FALSE(kv.fork(parent, child, 70, copies));
+    ASSERT_EQ(copies.size(), 2U);
+    EXPECT_EQ(copies[1].group, 1);
+    EXPECT_EQ(copies[1].from, parent.groups[1].table[4]);
+    EXPECT_EQ(child.groups[1].table[3], parent.groups[1].table[3]);
+    EXPECT_EQ(child.groups[1].held, 2);
+    kv.release(parent);
+    kv.release(child);
+    EXPECT_TRUE(kv.isIdle());
+}
+
 TEST(KvManager, WithoutPrefixCachingNothingIsFound) {
     const std::vector<KvGroupConfig> groups = {{.blocks = 8, .window = 0}};
     KvManager kv(groups, false);

@@ -27,6 +27,12 @@ public:
             model.windows.erase(model.windows.begin());
             model.windows.push_back(between(1, 60));
         }
+        if (chance(40)) {
+            model.windows.push_back(FakeModel::kState);
+        }
+        if (chance(10)) {
+            model.windows = {FakeModel::kState};
+        }
         SchedulerOptions options;
         options.maxRunning = between(1, 6);
         options.stepTokens = options.maxRunning + between(0, 40);
@@ -34,6 +40,10 @@ public:
         options.maxChunk = chance(30) ? between(1, 20) : 0;
         std::vector<KvGroupConfig> groups;
         for (const std::int64_t window : model.windows) {
+            if (window == FakeModel::kState) {
+                groups.push_back({.blocks = between(2, 12), .isState = true});
+                continue;
+            }
             // Enough for the longest sequence alone, and a little more.
             groups.push_back({.blocks = (kLongest + 15) / 16 + between(0, 20), .window = window});
         }
@@ -145,7 +155,8 @@ private:
         }
         std::vector<KvGroupConfig> groups;
         for (const std::int64_t window : model.windows) {
-            groups.push_back({.blocks = 64, .window = window});
+            const bool isState = window == FakeModel::kState;
+            groups.push_back({.blocks = 64, .window = isState ? 0 : window, .isState = isState});
         }
         SchedulerDriver alone(model, groups,
                               {.stepTokens = 256, .maxOutputs = 1, .maxRunning = 1, .maxChunk = 0},
