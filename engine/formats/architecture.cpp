@@ -277,8 +277,9 @@ constexpr std::array kPartial{
     Partial{"jina-bert-v2", kEncoder, "gpt2"},
     Partial{"roberta", kEncoder, "gpt2"},
     Partial{"xlm-roberta", kEncoder, "gpt2"},
-    Partial{"mamba2", kState, "llama"},
-    Partial{"lfm2", kState, "llama"},
+    Partial{"mamba", kState, "mamba2"},
+    Partial{"lfm2moe", kExperts, "lfm2"},
+    Partial{"lfm2_moe", kExperts, "lfm2"},
     Partial{"qwen3next", kState, "qwen3"},
     Partial{"qwen3_next", kState, "qwen3"},
     Partial{"granitehybrid", kState, "granite"},
@@ -301,21 +302,29 @@ std::string_view nearestName(std::string_view name) {
     return nearest;
 }
 
+template <class Matches>
+const Architecture* findArchitecture(Matches matches) {
+    for (const std::span<const Architecture> some :
+         {std::span<const Architecture>(kArchitectures), stateArchitectures()}) {
+        const auto found = std::find_if(some.begin(), some.end(), matches);
+        if (found != some.end()) {
+            return &*found;
+        }
+    }
+    return nullptr;
+}
+
 }  // namespace
 
 const Architecture* architectureOfGguf(std::string_view name) {
-    const auto* found = std::find_if(kArchitectures.begin(), kArchitectures.end(),
-                                     [&](const Architecture& known) { return known.gguf == name; });
-    return found == kArchitectures.end() ? nullptr : found;
+    return findArchitecture([&](const Architecture& known) { return known.gguf == name; });
 }
 
 const Architecture* architectureOfModelType(std::string_view modelType) {
-    const auto* found =
-        std::find_if(kArchitectures.begin(), kArchitectures.end(), [&](const Architecture& known) {
-            return std::find(known.modelTypes.begin(), known.modelTypes.end(), modelType) !=
-                   known.modelTypes.end();
-        });
-    return found == kArchitectures.end() ? nullptr : found;
+    return findArchitecture([&](const Architecture& known) {
+        return std::find(known.modelTypes.begin(), known.modelTypes.end(), modelType) !=
+               known.modelTypes.end();
+    });
 }
 
 std::string whyUnknown(std::string_view name) {

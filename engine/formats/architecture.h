@@ -44,6 +44,9 @@ enum class Windows : std::uint8_t {
     kAllButLast,  // of each group of `pattern` layers all but the last
 };
 
+/// What layers without attention have in its place (see StateSpec).
+enum class StateKind : std::uint8_t { kNone, kShortConv, kMamba2, kDeltaNet };
+
 /// An architecture as data: what its files do not say, or say in their own way. What a file does
 /// say (sizes, windows, scales) is read into Hyperparameters.
 struct Architecture {
@@ -56,6 +59,9 @@ struct Architecture {
     BlockNorms attentionNorms{};
     BlockNorms mlpNorms{};
     bool isParallel = false;  // where a file does not say
+    bool hasMlp = true;
+    StateKind state = StateKind::kNone;
+    bool hasOutputGate = false;  // attention's queries come with a gate on its result
     QkNorm qkNorm = QkNorm::kNone;
     /// Layouts of rotated columns: GGUF files of some families hold q and k permuted.
     kernels::RopeLayout hfRope = kernels::RopeLayout::kHalves;
@@ -80,6 +86,9 @@ struct Architecture {
     FusedQkv fusedQkv = FusedQkv::kBlocks;
     bool isTransposed = false;  // Hugging Face matrices are [in, out] (GPT-2)
 };
+
+/// Those that keep states.
+[[nodiscard]] std::span<const Architecture> stateArchitectures();
 
 /// Null when there is none.
 [[nodiscard]] const Architecture* architectureOfGguf(std::string_view name);

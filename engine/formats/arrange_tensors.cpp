@@ -2,6 +2,7 @@
 #include <string>
 
 #include "engine/formats/read_model.h"
+#include "engine/formats/state_tensors.h"
 #include "kernels/quant.h"
 
 namespace quern::engine {
@@ -46,6 +47,10 @@ Status arrangeTensors(ReadModel& model) {
                 return status;
             }
         }
+    }
+    if (auto status = arrangeState(*model.architecture, model.parameters, *model.tensors);
+        !status) {
+        return status;
     }
     return splitFused(model.parameters, *model.tensors);
 }

@@ -6,6 +6,7 @@
 #include "engine/formats/gguf_parameters.h"
 #include "engine/formats/model_facts.h"
 #include "engine/formats/read_model.h"
+#include "engine/formats/state_tensors.h"
 
 namespace quern::engine {
 
@@ -61,6 +62,7 @@ Status checkVocabulary(const GgufFile& file, std::int64_t rows) {
 // Brings the file's names to canonical ones where they differ.
 void renameTensors(const Architecture& architecture, const Hyperparameters& parameters,
                    TensorTable& table) {
+    renameGgufState(architecture, parameters, table);
     for (std::int64_t layer = 0; layer < parameters.layers(); ++layer) {
         const std::string prefix = "blk." + std::to_string(layer) + ".";
         // The rules speak of blocks with both norms.

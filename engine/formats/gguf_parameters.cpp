@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "engine/formats/state_parameters.h"
 #include "kernels/quant.h"
 
 namespace quern::engine {
@@ -240,6 +241,11 @@ Result<Hyperparameters> readGgufParameters(const GgufFile& file, const Architect
     const auto count = static_cast<std::size_t>(layers);
     parameters.window.assign(count, 0);
     parameters.hasRope.assign(count, true);
+    parameters.keepsState.assign(count, false);
+    parameters.hasMlp = architecture.hasMlp;
+    if (auto status = readGgufState(metadata, architecture, parameters); !status) {
+        return forward(status);
+    }
     readRope(file, architecture, keys, parameters);
     readWindows(metadata, architecture, keys, parameters);
     applyRopeRule(architecture, parameters);

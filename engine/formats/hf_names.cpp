@@ -9,10 +9,13 @@ namespace quern::engine {
 namespace {
 
 // Longest first: one is the beginning of another.
-constexpr std::array<std::string_view, 6> kPrefixes{
-    "language_model.model.", "model.language_model.",
-    "language_model.",       "model.",
-    "transformer.",          "gpt_neox."};
+constexpr std::array<std::string_view, 7> kPrefixes{"language_model.model.",
+                                                    "model.language_model.",
+                                                    "language_model.",
+                                                    "model.",
+                                                    "transformer.",
+                                                    "gpt_neox.",
+                                                    "backbone."};
 
 constexpr std::array<std::string_view, 4> kLayerWords{"layers.", "h.", "blocks.", "block."};
 
@@ -21,7 +24,10 @@ constexpr std::array kOuterNames{NameRule{"embed_tokens", "token_embd"},
                                  NameRule{"embed_in", "token_embd"},
                                  NameRule{"word_embeddings", "token_embd"},
                                  NameRule{"wpe", "position_embd"},
+                                 NameRule{"embeddings", "token_embd"},
                                  NameRule{"norm", "output_norm"},
+                                 NameRule{"norm_f", "output_norm"},
+                                 NameRule{"embedding_norm", "output_norm"},
                                  NameRule{"ln_f", "output_norm"},
                                  NameRule{"final_layernorm", "output_norm"},
                                  NameRule{"final_layer_norm", "output_norm"},

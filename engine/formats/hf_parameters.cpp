@@ -6,6 +6,7 @@
 
 #include "engine/formats/hf_config.h"
 #include "engine/formats/hf_rope.h"
+#include "engine/formats/state_parameters.h"
 
 namespace quern::engine {
 
@@ -92,7 +93,8 @@ void readSizes(HfConfig& config, const Architecture& architecture, std::int64_t 
 }
 
 // Kinds of layers as a list names them; false where there is no list.
-bool readLayerTypes(HfConfig& config, std::int64_t window, Hyperparameters& parameters) {
+bool readLayerTypes(HfConfig& config, const Architecture& architecture, std::int64_t window,
+                    Hyperparameters& parameters) {
     const Json* types = config.find({"layer_types"});
     if (types == nullptr) {
         return false;
@@ -105,7 +107,9 @@ bool readLayerTypes(HfConfig& config, std::int64_t window, Hyperparameters& para
     }
     for (std::size_t i = 0; i < types->size(); ++i) {
         const Json& type = (*types)[i];
-        if (type == "full_attention") {
+        const bool isState =
+            type.is_string() && isStateLayerType(architecture, type.get_ref<const std::string&>());
+        if (type == "full_attention" || isState) {
             parameters.window[i] = 0;
         } else if (type == "sliding_attention") {
             parameters.window[i] = window;
@@ -123,7 +127,7 @@ void readWindows(HfConfig& config, const Architecture& architecture, Hyperparame
     if (!config.booleanOr("use_sliding_window", true)) {
         window = 0;
     }
-    if (readLayerTypes(config, window, parameters)) {
+    if (readLayerTypes(config, architecture, window, parameters)) {
         return;
     }
     const Json* pattern = config.find({"sliding_window_pattern", "_sliding_window_pattern"});
@@ -219,6 +223,9 @@ Result<Hyperparameters> readHfParameters(const Json& json, const Architecture& a
     parameters.normOffset = architecture.hfNormOffset;
     parameters.window.assign(parameters.heads.size(), 0);
     parameters.hasRope.assign(parameters.heads.size(), true);
+    parameters.keepsState.assign(parameters.heads.size(), false);
+    parameters.hasMlp = architecture.hasMlp;
+    readHfState(config, architecture, parameters);
     readWindows(config, architecture, parameters);
     readPositionLayers(config, architecture, parameters);
     if (!architecture.hasPositionEmbedding) {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstring>
 #include <string>
+#include <utility>
 
 #include "kernels/quant.h"
 
@@ -36,21 +36,25 @@ Status checkSizes(const Hyperparameters& parameters) {
                                              std::to_string(parameters.contextTokens) + "; 1 to " +
                                              std::to_string(kMostContext) + " are allowed");
     }
+    std::vector<std::pair<std::string, std::int64_t>> sizes{
+        {"hidden size", parameters.hiddenSize}, {"vocabulary size", parameters.vocabSize}};
     for (std::size_t i = 0; i < parameters.heads.size(); ++i) {
         const std::string at = "layer " + std::to_string(i) + ": ";
-        for (const auto& [what, size] :
-             {std::pair{"head count", parameters.heads[i]},
-              std::pair{"key/value head count", parameters.kvHeads[i]},
-              std::pair{"feed-forward length", parameters.intermediate[i]}}) {
-            if (auto status = checkSize(at + what, size); !status) {
+        if (parameters.hasMlp) {
+            sizes.emplace_back(at + "feed-forward length", parameters.intermediate[i]);
+        }
+        if (parameters.keepsState[i]) {
+            if (auto status = checkState(parameters.state, at); !status) {
                 return status;
             }
+            continue;
         }
+        sizes.insert(sizes.end(), {{at + "head count", parameters.heads[i]},
+                                   {at + "key/value head count", parameters.kvHeads[i]},
+                                   {at + "key length", parameters.keyDim},
+                                   {at + "value length", parameters.valueDim}});
     }
-    for (const auto& [what, size] : {std::pair{"hidden size", parameters.hiddenSize},
-                                     std::pair{"vocabulary size", parameters.vocabSize},
-                                     std::pair{"key length", parameters.keyDim},
-                                     std::pair{"value length", parameters.valueDim}}) {
+    for (const auto& [what, size] : sizes) {
         if (auto status = checkSize(what, size); !status) {
             return status;
         }
@@ -73,18 +77,11 @@ struct FusedRows {
 // Copies the rows that `groups` runs of `runRows` rows make, one run every `stride` rows.
 TensorView gatherRuns(TensorTable& table, const TensorView& fused, std::int64_t first,
                       std::int64_t groups, std::int64_t runRows, std::int64_t stride) {
-    const TensorView one = rowSlice(fused, 0, 1);
-    const TensorView two = rowSlice(fused, 1, 1);
-    const auto rowBytes = static_cast<std::size_t>(two.data - one.data);
-    const std::size_t runBytes = rowBytes * static_cast<std::size_t>(runRows);
-    const std::span<std::byte> memory = table.allocate(runBytes * static_cast<std::size_t>(groups));
+    std::vector<RowRun> runs;
     for (std::int64_t group = 0; group < groups; ++group) {
-        std::memcpy(memory.data() + static_cast<std::size_t>(group) * runBytes,
-                    rowSlice(fused, first + group * stride, runRows).data, runBytes);
+        runs.push_back({.first = first + group * stride, .count = runRows});
     }
-    TensorView out = rowSlice(fused, 0, groups * runRows);
-    out.data = memory.data();
-    return out;
+    return gatherRows(table, fused, runs);
 }
 
 std::array<TensorView, 3> splitRows(TensorTable& table, const TensorView& fused,
@@ -175,12 +172,16 @@ AttentionSpec makeAttention(const Architecture& architecture, const Hyperparamet
         architecture.qkNorm == QkNorm::kHeads || architecture.qkNorm == QkNorm::kWholeRow ||
         (architecture.qkNorm == QkNorm::kIfPresent && table.has("blk.0.attn_q_norm.weight"));
     attention.isQkNormWholeRow = architecture.qkNorm == QkNorm::kWholeRow;
+    attention.hasOutputGate = architecture.hasOutputGate;
     return attention;
 }
 
 // A rope's table is made from its size alone: it must not be larger than the file's own queries.
 Status checkRotary(const Hyperparameters& parameters, const TensorTable& table) {
-    for (const char* name : {"blk.0.attn_q.weight", "blk.0.attn_qkv.weight"}) {
+    const auto first = std::ranges::find(parameters.keepsState, false);
+    const auto layer = static_cast<std::size_t>(first - parameters.keepsState.begin());
+    for (const char* stem : {"attn_q.weight", "attn_qkv.weight"}) {
+        const std::string name = layerPrefix(layer) + stem;
         const auto view = table.find(name);
         if (view && parameters.rope.rotaryDim > view->shape.elements()) {
             return fail(ErrorCode::kCorrupt,
@@ -233,6 +234,9 @@ Status splitFused(const Hyperparameters& parameters, TensorTable& table) {
     }
     for (std::size_t layer = 0; layer < parameters.heads.size(); ++layer) {
         for (const std::string_view suffix : {".weight", ".bias"}) {
+            if (parameters.keepsState[layer]) {
+                continue;
+            }
             if (auto status = splitQkv(parameters, layer, suffix, table); !status) {
                 return status;
             }
@@ -260,7 +264,8 @@ Result<ModelSpec> makeSpec(const Architecture& architecture, const Hyperparamete
     spec.norm = {.kind = architecture.norm,
                  .eps = parameters.normEps,
                  .weightOffset = parameters.normOffset};
-    if (!architecture.hasPositionEmbedding) {
+    const bool hasAttention = std::ranges::count(parameters.keepsState, false) > 0;
+    if (!architecture.hasPositionEmbedding && hasAttention) {
         spec.ropes.push_back(parameters.rope);
         if (parameters.localRope) {
             spec.ropes.push_back(*parameters.localRope);
@@ -268,7 +273,11 @@ Result<ModelSpec> makeSpec(const Architecture& architecture, const Hyperparamete
     }
     const bool hasMlpNorm = table.has("blk.0.ffn_norm.weight");
     for (std::size_t i = 0; i < parameters.heads.size(); ++i) {
-        LayerSpec layer{.attention = makeAttention(architecture, parameters, table, i),
+        const bool keepsState = parameters.keepsState[i];
+        LayerSpec layer{.attention = keepsState ? AttentionSpec{}
+                                                : makeAttention(architecture, parameters, table, i),
+                        .state = keepsState ? parameters.state : StateSpec{},
+                        .hasMlp = parameters.hasMlp,
                         .mlp = {.intermediate = parameters.intermediate[i],
                                 .activation = parameters.activation,
                                 .isGated = architecture.isGated},

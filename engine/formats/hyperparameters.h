@@ -20,6 +20,8 @@ struct Hyperparameters {
     std::vector<std::int64_t> heads;
     std::vector<std::int64_t> kvHeads;
     std::vector<std::int64_t> intermediate;
+    std::vector<bool> keepsState;  // in place of attention
+    StateSpec state;               // of those layers
     std::int64_t keyDim = 0;
     std::int64_t valueDim = 0;
 
@@ -27,6 +29,7 @@ struct Hyperparameters {
     float normOffset = 0.0F;
     kernels::Activation activation = kernels::Activation::kSilu;
     bool isParallel = false;
+    bool hasMlp = true;
 
     std::vector<std::int64_t> window;  // 0: sees all
     std::vector<bool> hasRope;

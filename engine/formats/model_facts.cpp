@@ -41,9 +41,11 @@ void completeInfo(const ModelSpec& spec, ModelInfo& info) {
         const AttentionSpec& attention = layer.attention;
         info.cacheLayers.push_back(
             {.elementsPerToken = attention.kvHeads * (attention.keyDim + attention.valueDim),
-             .window = attention.window});
+             .window = attention.window,
+             .stateFloats = stateFloats(layer.state, spec.hiddenSize)});
         info.intermediateSize = std::max(info.intermediateSize, layer.mlp.intermediate);
-        info.queryElements = std::max(info.queryElements, attention.heads * attention.keyDim);
+        info.queryElements = std::max({info.queryElements, attention.heads * attention.keyDim,
+                                       stateWidth(layer.state, spec.hiddenSize)});
     }
 }
 

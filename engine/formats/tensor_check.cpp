@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,29 @@ constexpr std::array<std::string_view, 8> kInLayers{
     "attn_q", "attn_k", "attn_v", "attn_qkv", "attn_output", "ffn_up", "ffn_gate_up", "ffn_down"};
 // Tables of frequencies that old converters wrote into each layer.
 constexpr std::array<std::string_view, 2> kIgnoredInLayers{"attn_rot_embd", "rope_freqs"};
+
+// Of layers that keep a state, as readers name them: fused still.
+constexpr std::array<std::string_view, 3> kShortConvTensors{"shortconv_in", "shortconv_conv",
+                                                            "shortconv_out"};
+constexpr std::array<std::string_view, 8> kMamba2Tensors{
+    "ssm_in", "ssm_conv1d", "ssm_a", "ssm_a_log", "ssm_d", "ssm_dt_bias", "ssm_norm", "ssm_out"};
+constexpr std::array<std::string_view, 10> kDeltaNetTensors{
+    "ssm_in", "ssm_qkv",   "ssm_z",       "ssm_ba",   "ssm_conv1d",
+    "ssm_a",  "ssm_a_log", "ssm_dt_bias", "ssm_norm", "ssm_out"};
+
+std::span<const std::string_view> stateTensors(StateKind kind) {
+    switch (kind) {
+        case StateKind::kShortConv:
+            return kShortConvTensors;
+        case StateKind::kMamba2:
+            return kMamba2Tensors;
+        case StateKind::kDeltaNet:
+            return kDeltaNetTensors;
+        case StateKind::kNone:
+            break;
+    }
+    return {};
+}
 
 template <class List>
 bool contains(const List& list, std::string_view name) {
@@ -39,6 +63,9 @@ std::vector<std::string_view> layerTensors(const Architecture& architecture) {
     addIf(architecture.isGated, "ffn_gate");
     addIf(architecture.qkNorm != QkNorm::kNone, "attn_q_norm");
     addIf(architecture.qkNorm != QkNorm::kNone, "attn_k_norm");
+    for (const std::string_view name : stateTensors(architecture.state)) {
+        names.push_back(name);
+    }
     names.insert(names.end(), kIgnoredInLayers.begin(), kIgnoredInLayers.end());
     return names;
 }

@@ -1,5 +1,6 @@
 #include "engine/formats/tensor_table.h"
 
+#include <cstring>
 #include <utility>
 
 #include "kernels/quant.h"
@@ -56,6 +57,26 @@ kernels::TensorView rowSlice(const kernels::TensorView& view, std::int64_t first
     slice.shape = isVector ? kernels::Shape{.dims = {count, 1, 1, 1}, .rank = 1}
                            : kernels::Shape{.dims = {count, cols, 1, 1}, .rank = 2};
     return slice;
+}
+
+kernels::TensorView gatherRows(TensorTable& table, const kernels::TensorView& view,
+                               std::span<const RowRun> runs) {
+    const auto bytesOf = [&](std::int64_t rows) {
+        return static_cast<std::size_t>(rowSlice(view, rows, 1).data - view.data);
+    };
+    std::int64_t rows = 0;
+    for (const RowRun& run : runs) {
+        rows += run.count;
+    }
+    const std::span<std::byte> memory = table.allocate(bytesOf(rows));
+    std::byte* to = memory.data();
+    for (const RowRun& run : runs) {
+        std::memcpy(to, rowSlice(view, run.first, run.count).data, bytesOf(run.count));
+        to += bytesOf(run.count);
+    }
+    kernels::TensorView out = rowSlice(view, 0, rows);
+    out.data = memory.data();
+    return out;
 }
 
 std::string shapeText(const kernels::Shape& shape) {

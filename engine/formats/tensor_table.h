@@ -50,6 +50,17 @@ private:
 [[nodiscard]] kernels::TensorView rowSlice(const kernels::TensorView& view, std::int64_t first,
                                            std::int64_t count);
 
+/// Rows [first, first + count) of a matrix.
+struct RowRun {
+    std::int64_t first = 0;
+    std::int64_t count = 0;
+};
+
+/// A copy of those rows, one run after the other, in memory of `table`. The caller has checked that
+/// they are there; `runs` is not empty.
+[[nodiscard]] kernels::TensorView gatherRows(TensorTable& table, const kernels::TensorView& view,
+                                             std::span<const RowRun> runs);
+
 /// "[320, 64]"
 [[nodiscard]] std::string shapeText(const kernels::Shape& shape);
 

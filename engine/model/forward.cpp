@@ -1,13 +1,14 @@
 #include "engine/model/forward.h"
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <string>
 #include <utility>
 
+#include "engine/model/check_spec.h"
 #include "engine/model/pass_builder.h"
 #include "engine/model/rope.h"
+#include "engine/model/state_layers.h"
 
 namespace quern::engine {
 
@@ -25,72 +26,8 @@ std::string tensorPrefix(std::size_t layer) {
     return "blk." + std::to_string(layer) + ".";
 }
 
-Status checkSize(const std::string& what, std::int64_t size, std::int64_t least = 1) {
-    // Below 2^31, so that no product of two overflows.
-    constexpr std::int64_t kMost = (std::int64_t{1} << 31) - 1;
-    if (size >= least && size <= kMost) {
-        return {};
-    }
-    return fail(ErrorCode::kCorrupt, what + " is " + std::to_string(size) + ", not in " +
-                                         std::to_string(least) + "…" + std::to_string(kMost));
-}
-
-/// What the tensors' shapes can't tell: sizes that products are made of, divisibility, indices.
-Status checkLayer(const ModelSpec& spec, std::size_t index) {
-    const AttentionSpec& a = spec.layers[index].attention;
-    const std::string at = "layer " + std::to_string(index) + ": ";
-    for (const auto& [what, size] :
-         {std::pair{"attention heads", a.heads}, std::pair{"key/value heads", a.kvHeads},
-          std::pair{"key dimension", a.keyDim}, std::pair{"value dimension", a.valueDim},
-          std::pair{"intermediate size", spec.layers[index].mlp.intermediate}}) {
-        if (auto status = checkSize(at + what, size); !status) {
-            return status;
-        }
-    }
-    if (a.heads % a.kvHeads != 0) {
-        return fail(ErrorCode::kCorrupt, at + std::to_string(a.heads) +
-                                             " attention heads cannot share " +
-                                             std::to_string(a.kvHeads) + " key/value heads evenly");
-    }
-    if (a.window < 0) {
-        return fail(ErrorCode::kCorrupt, at + "window is " + std::to_string(a.window));
-    }
-    if (!std::isfinite(a.scale)) {
-        return fail(ErrorCode::kCorrupt, at + "attention scale is not finite");
-    }
-    if (a.rope == kNone) {
-        return {};
-    }
-    if (a.rope < 0 || static_cast<std::size_t>(a.rope) >= spec.ropes.size()) {
-        return fail(ErrorCode::kCorrupt, at + "rope " + std::to_string(a.rope) + " of " +
-                                             std::to_string(spec.ropes.size()));
-    }
-    const std::int64_t rotary = spec.ropes[static_cast<std::size_t>(a.rope)].rotaryDim;
-    if (rotary > a.keyDim) {
-        return fail(ErrorCode::kCorrupt, at + "rotary dimension " + std::to_string(rotary) +
-                                             " exceeds the key dimension " +
-                                             std::to_string(a.keyDim));
-    }
-    return {};
-}
-
-Status checkSpec(const ModelSpec& spec) {
-    if (spec.positionOffset < 0 || spec.positionOffset > (1 << 20)) {
-        return fail(ErrorCode::kCorrupt,
-                    "position offset is " + std::to_string(spec.positionOffset));
-    }
-    if (auto status = checkSize("vocabulary size", spec.vocabSize); !status) {
-        return status;
-    }
-    if (auto status = checkSize("hidden size", spec.hiddenSize); !status) {
-        return status;
-    }
-    for (std::size_t i = 0; i < spec.layers.size(); ++i) {
-        if (auto status = checkLayer(spec, i); !status) {
-            return status;
-        }
-    }
-    return {};
+bool keepsState(const LayerSpec& layer) {
+    return !std::holds_alternative<std::monostate>(layer.state);
 }
 
 /// Puts one layer after the other. Errors are sticky in the PassBuilder, so the code below reads as
@@ -125,22 +62,31 @@ public:
     }
 
 private:
-    /// Layers with the same window share block tables; those that see everything come first.
+    /// Layers with the same window share block tables; those that see everything come first, all
+    /// that keep a state last.
     void groupLayers() {
         std::map<std::int64_t, std::int32_t> groupOfWindow;
         for (const LayerSpec& layer : m_spec.layers) {
-            groupOfWindow.emplace(layer.attention.window, 0);
+            if (!keepsState(layer)) {
+                groupOfWindow.emplace(layer.attention.window, 0);
+            }
         }
         for (auto& [window, group] : groupOfWindow) {
             group = static_cast<std::int32_t>(m_groups.size());
             m_groups.push_back({.window = window});
         }
+        m_stateGroup = static_cast<std::int32_t>(m_groups.size());
+        if (std::ranges::any_of(m_spec.layers, keepsState)) {
+            m_groups.push_back({.isState = true});
+        }
         for (const LayerSpec& layer : m_spec.layers) {
             const AttentionSpec& a = layer.attention;
-            m_pass.addKvLayer({.group = groupOfWindow.at(a.window),
-                               .kvHeads = a.kvHeads,
-                               .keyDim = a.keyDim,
-                               .valueDim = a.valueDim});
+            m_kvLayers.push_back(keepsState(layer)
+                                     ? kNone
+                                     : m_pass.addKvLayer({.group = groupOfWindow.at(a.window),
+                                                          .kvHeads = a.kvHeads,
+                                                          .keyDim = a.keyDim,
+                                                          .valueDim = a.valueDim}));
         }
     }
 
@@ -162,7 +108,14 @@ private:
         if (spec.attentionNorms.hasPre) {
             attentionIn = m_pass.norm(name + "attn.norm", x, tensor + "attn_norm");
         }
-        ValueId mixed = attention(index, attentionIn);
+        ValueId mixed = keepsState(spec) ? mixByState(spec.state,
+                                                      {.pass = m_pass,
+                                                       .name = name,
+                                                       .tensor = tensor,
+                                                       .group = m_stateGroup,
+                                                       .hidden = m_spec.hiddenSize},
+                                                      attentionIn)
+                                         : attention(index, attentionIn);
         if (index + 1 == m_spec.layers.size()) {
             mixed = m_pass.gather(name + "attn.gather", mixed);
             const bool isShared = attentionIn == x;
@@ -171,11 +124,15 @@ private:
                 attentionIn = isShared ? x : m_pass.gather(name + "attn.norm.gather", attentionIn);
             }
         }
+        const std::string outStem = keepsState(spec) ? stateOutputStem(spec.state) : "attn_output";
         ValueId attended =
-            m_pass.linear(name + "attn.out", mixed, tensor + "attn_output", m_spec.hiddenSize);
+            m_pass.linear(name + "attn.out", mixed, tensor + outStem, m_spec.hiddenSize);
         attended = leaveBlock(attended, spec.attentionNorms, name + "attn.",
                               tensor + "post_attention_norm");
         const ValueId residual = m_pass.add(name + "attn.residual", x, attended);
+        if (!spec.hasMlp) {
+            return residual;
+        }
 
         ValueId mlpIn = spec.isParallel ? x : residual;
         if (spec.mlpNorms.hasPre) {
@@ -212,7 +169,7 @@ private:
         }
         rope(a, name + "q.rope", query);
         rope(a, name + "k.rope", key);
-        const auto kvLayer = static_cast<std::int32_t>(index);
+        const std::int32_t kvLayer = m_kvLayers[index];
         m_pass.emit(name + "write",
                     kernels::KvWriteOp{.key = key, .value = value, .kvLayer = kvLayer});
         const ValueId out = m_pass.value(name + "mix", x, a.heads * a.valueDim);
@@ -226,7 +183,17 @@ private:
                                                        .window = a.window,
                                                        .softcap = a.softcap,
                                                        .sinks = sinks});
-        return out;
+        if (!a.hasOutputGate) {
+            return out;
+        }
+        const ValueId gate =
+            m_pass.linear(name + "gate", x, tensor + "attn_gate", a.heads * a.valueDim);
+        const ValueId gated = m_pass.value(name + "gated", x, a.heads * a.valueDim);
+        m_pass.emit(
+            name + "gated",
+            kernels::GluOp{
+                .gate = gate, .up = out, .out = gated, .kind = kernels::Activation::kSigmoid});
+        return gated;
     }
 
     void rope(const AttentionSpec& a, const std::string& name, ValueId inOut) {
@@ -282,6 +249,8 @@ private:
     std::vector<WeightId> m_ropeFreqs;
     std::vector<float> m_ropeMagnitudes;
     std::vector<KvGroupSpec> m_groups;
+    std::vector<std::int32_t> m_kvLayers;  // [layers]; kNone where a state is kept
+    std::int32_t m_stateGroup = 0;
 };
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/model/state_spec.h"
 #include "kernels/ops.h"
 
 namespace quern::engine {
@@ -51,6 +52,7 @@ struct AttentionSpec {
     bool hasQkNorm = false;              // a norm on q and k before rope, by head …
     bool isQkNormWholeRow = false;       // … or over the whole row (OLMo 2)
     bool hasSinks = false;
+    bool hasOutputGate = false;  // its result is multiplied by sigmoid(attn_gate · x)
 };
 
 struct MlpSpec {
@@ -67,6 +69,8 @@ struct BlockNorms {
 
 struct LayerSpec {
     AttentionSpec attention;
+    StateSpec state;  // in place of attention
+    bool hasMlp = true;
     MlpSpec mlp;
     BlockNorms attentionNorms;
     BlockNorms mlpNorms;
@@ -87,6 +91,17 @@ struct LayerSpec {
 ///   · attn_output [hidden, heads·valueDim] · post_attention_norm (attentionNorms.hasPost)
 ///   · ffn_norm (mlpNorms.hasPre) · ffn_gate (isGated), ffn_up [intermediate, hidden]
 ///   · ffn_down [hidden, intermediate] · post_ffw_norm (mlpNorms.hasPost)
+///   · attn_gate [heads·valueDim, hidden] (hasOutputGate)
+/// and in place of attention's (convolutions [cols, rows]; inner: heads·headDim, or value heads ·
+/// valueDim; xbc: inner + 2·groups·stateSize; qkv: 2·keyHeads·keyDim + inner):
+///   ShortConv  shortconv_b, shortconv_c, shortconv_x [hidden, hidden] · shortconv_conv [hidden,
+///              rows] · shortconv_out [hidden, hidden]
+///   Mamba2     ssm_z [inner, hidden] · ssm_xbc [xbc, hidden] · ssm_dt_in [heads, hidden]
+///              · ssm_conv1d [xbc, rows] · ssm_a (below 0), ssm_d, ssm_dt_bias [heads]
+///              · ssm_norm [inner] · ssm_out [hidden, inner]
+///   DeltaNet   ssm_qkv [qkv, hidden] · ssm_z [inner, hidden] · ssm_alpha, ssm_beta [valueHeads,
+///              hidden] · ssm_conv1d [qkv, rows] · ssm_a (below 0), ssm_dt_bias [valueHeads]
+///              · ssm_norm [valueDim] · ssm_out [hidden, inner]
 /// A reader whose file names or fuses them otherwise maps them: parallel blocks with two norms have
 /// attention's under attn_norm and the MLP's under ffn_norm, whatever the file calls them.
 struct ModelSpec {

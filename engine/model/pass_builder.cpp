@@ -94,34 +94,57 @@ WeightId PassBuilder::matrix(const std::string& tensor, std::int64_t rows, std::
     return addWeight({.name = tensor, .type = view->type, .rows = rows, .cols = cols}, *view);
 }
 
-WeightId PassBuilder::vector(const std::string& tensor, std::int64_t elements) {
-    if (hasError()) {
-        return kNone;
-    }
-    const auto view = require(tensor);
+std::vector<float> PassBuilder::readVector(const std::string& tensor, std::int64_t elements) {
+    const auto view = hasError() ? std::nullopt : require(tensor);
     if (!view) {
-        return kNone;
+        return {};
     }
     if (view->shape.elements() != elements) {
         setError(wrongShape(tensor, view->shape, "[" + std::to_string(elements) + "]"));
-        return kNone;
-    }
-    if (const auto known = m_weightIds.find(tensor); known != m_weightIds.end()) {
-        return known->second;
+        return {};
     }
     std::vector<float> data(static_cast<std::size_t>(elements));
     const auto bytes = kernels::rowBytes(view->type, elements);
     if (!bytes) {
         setError(bytes.error());
-        return kNone;
+        return {};
     }
     const std::span<const std::byte> raw(view->data, static_cast<std::size_t>(*bytes));
     if (auto status = kernels::dequantize(view->type, raw, data); !status) {
         setError({.code = status.error().code,
                   .message = "tensor '" + tensor + "': " + status.error().message});
+        return {};
+    }
+    return data;
+}
+
+WeightId PassBuilder::vector(const std::string& tensor, std::int64_t elements) {
+    std::vector<float> data = readVector(tensor, elements);
+    if (hasError()) {
         return kNone;
     }
+    if (const auto known = m_weightIds.find(tensor); known != m_weightIds.end()) {
+        return known->second;
+    }
     return ownedVector(tensor, std::move(data));
+}
+
+WeightId PassBuilder::transposed(const std::string& tensor, std::int64_t cols, std::int64_t rows) {
+    const std::vector<float> data = readVector(tensor, cols * rows);
+    if (hasError()) {
+        return kNone;
+    }
+    std::vector<float> turned(data.size());
+    for (std::size_t i = 0; i < data.size(); ++i) {
+        const std::size_t col = i / static_cast<std::size_t>(rows);
+        const std::size_t row = i % static_cast<std::size_t>(rows);
+        turned[row * static_cast<std::size_t>(cols) + col] = data[i];
+    }
+    const WeightId id = ownedVector(tensor, std::move(turned));
+    m_pass.ops.weights[static_cast<std::size_t>(id)].rows = rows;
+    m_pass.ops.weights[static_cast<std::size_t>(id)].cols = cols;
+    m_pass.weights[static_cast<std::size_t>(id)].shape = {.dims = {rows, cols, 1, 1}, .rank = 2};
+    return id;
 }
 
 WeightId PassBuilder::optionalVector(const std::string& tensor, std::int64_t elements) {
@@ -186,8 +209,29 @@ ValueId PassBuilder::linear(const std::string& name, ValueId in, const std::stri
     return out;
 }
 
+std::int32_t PassBuilder::addKvLayer(kernels::KvLayer layer) {
+    m_pass.kv.layers.push_back(layer);
+    return static_cast<std::int32_t>(m_pass.kv.layers.size()) - 1;
+}
+
+std::int32_t PassBuilder::addState(kernels::StateLayer state) {
+    m_pass.kv.states.push_back(state);
+    return static_cast<std::int32_t>(m_pass.kv.states.size()) - 1;
+}
+
 ValueId PassBuilder::norm(const std::string& name, ValueId in, const std::string& stem,
                           std::int64_t groupCols) {
+    return normAs(m_spec.norm, name, in, stem, groupCols);
+}
+
+ValueId PassBuilder::plainNorm(const std::string& name, ValueId in, const std::string& stem,
+                               std::int64_t groupCols) {
+    return normAs({.kind = kernels::NormKind::kRms, .eps = m_spec.norm.eps}, name, in, stem,
+                  groupCols);
+}
+
+ValueId PassBuilder::normAs(const NormSpec& spec, const std::string& name, ValueId in,
+                            const std::string& stem, std::int64_t groupCols) {
     std::int64_t elements = groupCols == 0 ? cols(in) : groupCols;
     if (const auto view = m_tensors.find(stem + ".weight");
         view && view->shape.elements() == cols(in)) {
@@ -198,11 +242,11 @@ ValueId PassBuilder::norm(const std::string& name, ValueId in, const std::string
     const ValueId out = value(name, in, cols(in));
     emit(name, kernels::NormOp{.in = in,
                                .out = out,
-                               .kind = m_spec.norm.kind,
+                               .kind = spec.kind,
                                .weight = weight,
                                .bias = bias,
-                               .eps = m_spec.norm.eps,
-                               .weightOffset = m_spec.norm.weightOffset,
+                               .eps = spec.eps,
+                               .weightOffset = spec.weightOffset,
                                .groupCols = groupCols});
     return out;
 }

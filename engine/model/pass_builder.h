@@ -35,6 +35,8 @@ public:
     /// kNone where the file has no such vector.
     kernels::WeightId optionalVector(const std::string& tensor, std::int64_t elements);
     kernels::WeightId ownedVector(const std::string& name, std::vector<float> data);
+    /// A small matrix of the file, [cols, rows] in whatever shape, as F32 [rows, cols].
+    kernels::WeightId transposed(const std::string& tensor, std::int64_t cols, std::int64_t rows);
 
     kernels::ValueId embed(const std::string& name, const std::string& tensor, float scale);
     /// Rows by position; kCorrupt when the table is shorter than the model's context.
@@ -46,19 +48,27 @@ public:
     /// The model's norm over groups of columns (0: the row), weight and bias of `stem`.
     kernels::ValueId norm(const std::string& name, kernels::ValueId in, const std::string& stem,
                           std::int64_t groupCols = 0);
+    /// An RMS norm of that eps without the model's offset.
+    kernels::ValueId plainNorm(const std::string& name, kernels::ValueId in,
+                               const std::string& stem, std::int64_t groupCols);
     kernels::ValueId add(const std::string& name, kernels::ValueId a, kernels::ValueId b);
     /// The value itself when the factor is 1.
     kernels::ValueId scale(const std::string& name, kernels::ValueId in, float factor);
     /// From rows of tokens to rows of outputs.
     kernels::ValueId gather(const std::string& name, kernels::ValueId in);
 
-    void addKvLayer(kernels::KvLayer layer) { m_pass.kv.layers.push_back(layer); }
+    std::int32_t addKvLayer(kernels::KvLayer layer);
+    std::int32_t addState(kernels::StateLayer state);
     void setOutput(kernels::ValueId value) { m_pass.ops.output = value; }
 
     /// The finished pass, or the first error.
     [[nodiscard]] Result<ForwardPass> take(std::vector<KvGroupSpec> groups);
 
 private:
+    kernels::ValueId normAs(const NormSpec& spec, const std::string& name, kernels::ValueId in,
+                            const std::string& stem, std::int64_t groupCols);
+    /// The values of a vector of the file; empty, with an error, when there is none of that size.
+    std::vector<float> readVector(const std::string& tensor, std::int64_t elements);
     [[nodiscard]] std::int64_t cols(kernels::ValueId id) const;
     kernels::ValueId newValue(const std::string& name, kernels::Rows rows, std::int64_t cols);
     kernels::WeightId addWeight(kernels::Weight weight, kernels::TensorView data);
