@@ -19,6 +19,8 @@ int codeOffset(PanelFormat format) {
             return 16;
         case PanelFormat::kQ6_K:
             return 32;
+        case PanelFormat::kMXFP4:
+            return kMxfp4Offset;
         default:
             return 0;
     }
@@ -30,6 +32,7 @@ int bitsAboveNibble(PanelFormat format) {
         case PanelFormat::kQ4_0:
         case PanelFormat::kQ4_1:
         case PanelFormat::kQ4_K:
+        case PanelFormat::kMXFP4:
             return 0;
         case PanelFormat::kQ5_0:
         case PanelFormat::kQ5_1:
@@ -90,6 +93,22 @@ LaneCodes interleave(std::span<const IntBlock, 8> block, int offset) {
     return codes;
 }
 
+/// From values of MXFP4 to their numbers in kMxfp4Codes.
+void numberMxfp4(LaneCodes& codes) {
+    static constexpr auto kNumbers = [] {
+        std::array<std::uint8_t, 2 * kMxfp4Offset + 1> numbers{};
+        for (std::size_t i = 0; i + 1 < kMxfp4Codes.size(); ++i) {
+            numbers[kMxfp4Codes[i]] = static_cast<std::uint8_t>(i);
+        }
+        return numbers;
+    }();
+    for (auto& group : codes) {
+        for (std::uint8_t& code : group) {
+            code = kNumbers[code];
+        }
+    }
+}
+
 /// Eight codes a step, as one word: loading a model runs this on each weight.
 template <unsigned Bits>
 void packHighBits(const LaneCodes& codes, std::byte* to) {
@@ -109,7 +128,10 @@ void packHighBits(const LaneCodes& codes, std::byte* to) {
 }  // namespace
 
 void packCodes(PanelFormat format, std::span<const IntBlock, 8> block, std::byte* to) {
-    const LaneCodes codes = interleave(block, codeOffset(format));
+    LaneCodes codes = interleave(block, codeOffset(format));
+    if (format == PanelFormat::kMXFP4) {
+        numberMxfp4(codes);
+    }
     const int bits = bitsAboveNibble(format);
     if (bits == 8) {
         std::memcpy(to, codes.data(), sizeof codes);
@@ -151,6 +173,9 @@ void packScales(PanelFormat format, std::span<const std::byte* const, 8> file,
             }
             case PanelFormat::kQ6_K:
                 std::memcpy(to + 2 * lane, file[lane] + 192 + 2 * part, 2);
+                break;
+            case PanelFormat::kMXFP4:
+                to[lane] = file[lane][0];
                 break;
             case PanelFormat::kSplit8:
             case PanelFormat::kSplitMin8:
@@ -199,6 +224,9 @@ void unpackCodes(PanelFormat format, const std::byte* codes, std::size_t lane, I
             const unsigned mask = (1U << bits) - 1U;
             code |= ((std::to_integer<unsigned>(codes[high.byte]) >> high.shift) & mask) << 4;
         }
+        if (format == PanelFormat::kMXFP4) {
+            code = kMxfp4Codes[code];
+        }
         out.q[k] = static_cast<std::int8_t>(static_cast<int>(code) - offset);
     }
 }
@@ -230,6 +258,9 @@ void unpackScales(PanelFormat format, const std::byte* head, const std::byte* sc
                 const auto scale = static_cast<std::int8_t>(scales[2 * lane + half]);
                 out.scale[half] = halfAt(head, lane) * static_cast<float>(scale);
             }
+            break;
+        case PanelFormat::kMXFP4:
+            out.scale.fill(halfE8M0(std::to_integer<std::uint32_t>(scales[lane])));
             break;
         case PanelFormat::kSplit8:
         case PanelFormat::kSplitMin8:

@@ -33,6 +33,8 @@ PanelFormat formatOf(DType type) {
             return PanelFormat::kQ6_K;
         case DType::kQ8_0:
             return PanelFormat::kQ8_0;
+        case DType::kMXFP4:
+            return PanelFormat::kMXFP4;
         case DType::kF16:
         case DType::kF8E5M2:
             return PanelFormat::kF16;

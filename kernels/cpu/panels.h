@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -30,19 +31,26 @@ enum class PanelFormat : std::uint8_t {
     kQ5_K,       // as kQ4_K with a fifth bit
     kQ6_K,       // six bits − 32, an int8 scale for each half block under a half scale
     kQ8_0,       // int8, half scale
+    kMXFP4,      // nibbles that number kMxfp4Codes, 8-bit exponent
     kSplit8,     // int8, a float scale for each half block
     kSplitMin8,  // int8, a float scale and minimum for each half block
     kF32,
     kF16,
     kBF16,
 };
-inline constexpr std::size_t kPanelFormats = 13;
+inline constexpr std::size_t kPanelFormats = 14;
 
 /// Bytes of codes in a block of a panel (8 outputs × 32 columns).
 inline constexpr std::int64_t kNibbleBytes = 128;   // byte [j][o][i]: groups j (low) and j + 4
 inline constexpr std::int64_t kFifthBitBytes = 32;  // byte [o][i], bit g
 inline constexpr std::int64_t kTopPairBytes = 64;   // byte [g / 4][o][i], bits 2(g % 4) and up
 inline constexpr std::int64_t kInt8Bytes = 256;     // byte [g][o][i]
+
+/// Twice the values of MXFP4, plus kMxfp4Offset so that none is negative, in ascending order: what
+/// its nibbles number in a panel. The last is never used.
+inline constexpr int kMxfp4Offset = 12;
+inline constexpr std::array<std::uint8_t, 16> kMxfp4Codes{0,  4,  6,  8,  9,  10, 11, 12,
+                                                          13, 14, 15, 16, 18, 20, 24, 24};
 
 struct PanelGeometry {
     std::int64_t groupBlocks;  // blocks that share a head
@@ -82,6 +90,8 @@ struct PanelGeometry {
             return {8, 16, 16, kNibbleBytes + kTopPairBytes};
         case PanelFormat::kQ8_0:
             return {1, 0, 16, kInt8Bytes};
+        case PanelFormat::kMXFP4:
+            return {1, 0, 8, kNibbleBytes};
         case PanelFormat::kSplit8:
             return {1, 0, 64, kInt8Bytes};
         case PanelFormat::kSplitMin8:

@@ -31,12 +31,6 @@ void setUniform(IntBlock& out, float scale) {
     out.min = {0.0F, 0.0F};
 }
 
-/// Half of 2^(code − 127). Codes 0 and 1 give subnormal numbers.
-float halfE8M0(std::uint32_t code) {
-    const std::uint32_t bits = code < 2 ? 0x00200000U << code : (code - 1) << 23;
-    return std::bit_cast<float>(bits);
-}
-
 /// Half of an unsigned E4M3 scale (bias 7). The sign bit is not looked at, except that 0x7F reads
 /// as zero and 0xFF as the 480 that E4M3 would give without its NaN: what the reference reader
 /// does.

@@ -58,4 +58,10 @@ template <class T>
     return halfToFloat(readAs<std::uint16_t>(from));
 }
 
+/// 2^(code − 128), half of what an E8M0 exponent stands for: MXFP4's codes are kept doubled.
+[[nodiscard]] inline float halfE8M0(std::uint32_t code) {
+    const std::uint32_t bits = code < 2 ? 0x00200000U << code : (code - 1) << 23;
+    return std::bit_cast<float>(bits);
+}
+
 }  // namespace quern::kernels

@@ -32,6 +32,20 @@ struct SixBitCodes {
     }
 };
 
+/// Nibbles that number the values of MXFP4.
+struct Mxfp4Codes {
+    static constexpr int kLargest = 2 * kMxfp4Offset;
+    [[gnu::always_inline]] static void load(const std::byte* from, Codes& codes) {
+        const __m256i table = _mm256_broadcastsi128_si256(
+            _mm_loadu_si128(reinterpret_cast<const __m128i*>(kMxfp4Codes.data())));
+        loadNibbles(from, codes);
+#pragma GCC unroll 8
+        for (std::size_t g = 0; g < 8; ++g) {
+            codes[g] = _mm256_shuffle_epi8(table, codes[g]);
+        }
+    }
+};
+
 /// Signed bytes as the tier wants them.
 struct ByteCodes {
     static constexpr int kLargest = 255;
@@ -76,6 +90,20 @@ struct HalfScale {
     __m256 scale;
     [[gnu::always_inline]] static HalfScale load(const std::byte*, const std::byte* scales) {
         return {loadHalves(scales)};
+    }
+};
+
+/// 2^(e − 128), for values that are twice their codes'. The two smallest are denormal.
+struct ExponentScale {
+    static constexpr bool kHasMin = false;
+    __m256 scale;
+    [[gnu::always_inline]] static ExponentScale load(const std::byte*, const std::byte* scales) {
+        const __m256i e =
+            _mm256_cvtepu8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(scales)));
+        const __m256i normal = _mm256_slli_epi32(_mm256_sub_epi32(e, _mm256_set1_epi32(1)), 23);
+        const __m256i small = _mm256_sllv_epi32(_mm256_set1_epi32(0x00200000), e);
+        const __m256i isSmall = _mm256_cmpgt_epi32(_mm256_set1_epi32(2), e);
+        return {_mm256_castsi256_ps(_mm256_blendv_epi8(normal, small, isSmall))};
     }
 };
 

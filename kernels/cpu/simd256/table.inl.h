@@ -20,6 +20,9 @@ PanelKernels kernelsOf(PanelFormat format) {
         case PanelFormat::kQ8_0:
             return blockKernels<
                 UniformFormat<PanelFormat::kQ8_0, ByteCodes, HalfScale, kByteOffset>>();
+        case PanelFormat::kMXFP4:
+            return blockKernels<
+                UniformFormat<PanelFormat::kMXFP4, Mxfp4Codes, ExponentScale, kMxfp4Offset>>();
         case PanelFormat::kSplit8:
             return blockKernels<SplitFormat<false>>();
         case PanelFormat::kSplitMin8:
