@@ -213,9 +213,84 @@ struct DeltaRuleOp {
     std::int32_t stateLayer = 0;
 };
 
+/// How the logits of a router become scores.
+enum class Gating : std::uint8_t {
+    kSoftmax,          // over all choices
+    kSigmoid,          // each by itself
+    kSoftmaxOfChosen,  // the logits choose, their softmax is taken over the chosen ones
+};
+
+/// Each row chooses `used` of its columns. A row of `out`: the indices of the chosen columns, as
+/// whole numbers, best first (of equal ones the lower index), then their shares. What is compared
+/// are scores plus bias; what is shared out are scores without it, divided by their sum where
+/// `normalizes`, then times `scale`. With groups of neighbouring columns only the `groupsUsed` best
+/// groups take part; a group is as good as its best column, or as its two best added up.
+struct RouteOp {
+    ValueId logits = kNone;  // [rows, experts]
+    ValueId out = kNone;     // [rows, 2 · used]
+    Gating gating = Gating::kSoftmax;
+    std::int64_t used = 0;
+    WeightId bias = kNone;  // F32 [experts]
+    std::int64_t groups = 1;
+    std::int64_t groupsUsed = 1;
+    bool ranksGroupsByTwo = false;
+    bool normalizes = false;
+    float scale = 1.0F;
+};
+
+/// Each slot of a row has a matrix of its own: slot s of out = slot s of in · weights[c]ᵀ (+ row c
+/// of bias), where c is the row's choice s of a RouteOp, or s itself where there is no routing.
+struct GroupedMatMulOp {
+    ValueId in = kNone;             // [rows, slots · K], or [rows, K] for all slots
+    ValueId routing = kNone;        // [rows, 2 · slots] of a RouteOp, or kNone
+    std::vector<WeightId> weights;  // each [N, K], of one type
+    WeightId bias = kNone;          // F32 [weights · N]
+    ValueId out = kNone;            // [rows, slots · N]
+};
+
+/// out = Σ share[s] · slot s of in, in the order of the routing.
+struct SumSlotsOp {
+    ValueId in = kNone;       // [rows, slots · cols]
+    ValueId routing = kNone;  // [rows, 2 · slots] of a RouteOp
+    ValueId out = kNone;      // [rows, cols]
+};
+
+/// out = g · sigmoid(alpha · g) · (u + 1), where g is gate, at most limit, and u is up, within
+/// ±limit (gpt-oss).
+struct ClampedGluOp {
+    ValueId gate = kNone;
+    ValueId up = kNone;
+    ValueId out = kNone;  // may equal gate
+    float alpha = 1.702F;
+    float limit = 7.0F;
+};
+
+/// out = in · sigmoid(gate), one gate a row.
+struct GateRowsOp {
+    ValueId in = kNone;
+    ValueId gate = kNone;  // [rows, 1]
+    ValueId out = kNone;   // may equal in
+};
+
+/// Columns [first, first + count) of each head of a value.
+struct HeadColumns {
+    ValueId value = kNone;
+    std::int64_t first = 0;
+    std::int64_t count = 0;
+};
+
+/// Each head of out: columns of a head of `a`, then of `b`, where there is a `b`.
+struct JoinHeadsOp {
+    HeadColumns a;
+    HeadColumns b;
+    ValueId out = kNone;  // [rows, heads · (a.count + b.count)]
+    std::int64_t heads = 0;
+};
+
 using OpVariant =
     std::variant<EmbedOp, NormOp, MatMulOp, RopeOp, KvWriteOp, AttentionOp, AddOp, ScaleOp,
-                 ActivationOp, GluOp, SoftcapOp, GatherOutputsOp, ConvOp, SsdScanOp, DeltaRuleOp>;
+                 ActivationOp, GluOp, SoftcapOp, GatherOutputsOp, ConvOp, SsdScanOp, DeltaRuleOp,
+                 RouteOp, GroupedMatMulOp, SumSlotsOp, GateRowsOp, ClampedGluOp, JoinHeadsOp>;
 
 struct Op {
     std::string name;  // "layer 3 / attn.q": what the Kernels view and a trace show

@@ -137,9 +137,8 @@ public:
         }
         std::vector<bool> takesQ8(ops.weights.size(), false);
         for (const Op& op : ops.ops) {
-            if (const auto* matMul = std::get_if<MatMulOp>(&op.op)) {
-                takesQ8[static_cast<std::size_t>(matMul->weight)] =
-                    (*store)->packed(matMul->weight).takesQ8();
+            for (const WeightId weight : matricesOf(op.op)) {
+                takesQ8[static_cast<std::size_t>(weight)] = (*store)->packed(weight).takesQ8();
             }
         }
         const Plan plan = makePlan(ops, kv, takesQ8, m_isReference);

@@ -2,34 +2,29 @@
 
 #include <cmath>
 #include <initializer_list>
-#include <optional>
 #include <string>
 #include <vector>
 
+#include "kernels/cpu/op_checker.h"
 #include "kernels/quant.h"
 
 namespace quern::kernels::cpu {
 
 namespace {
 
-constexpr std::int64_t kMaxCols = std::int64_t{1} << 31;
 constexpr std::int64_t kMaxConvRows = 64;
 
 std::string number(std::int64_t n) {
     return std::to_string(n);
 }
 
-std::string rowsName(Rows rows) {
-    return rows == Rows::kTokens ? "T" : "R";
-}
-
-/// Walks the ops in order. The first thing wrong sticks; later checks then do nothing.
-class Checker {
+/// Walks the ops in order.
+class Checker : public OpChecker {
 public:
     Checker(const OpList& ops, const KvLayout& kv)
-        : m_ops(ops),
+        : OpChecker(ops),
+          m_ops(ops),
           m_kv(kv),
-          m_isWritten(ops.values.size(), false),
           m_isKvWritten(kv.layers.size(), false),
           m_isStateKept(kv.states.size(), false) {}
 
@@ -41,107 +36,32 @@ public:
             }
         }
         for (const Op& op : m_ops.ops) {
-            if (m_error) {
+            if (error()) {
                 break;
             }
-            m_op = &op;
+            setOp(&op);
             std::visit([this](const auto& o) { check(o); }, op.op);
         }
-        m_op = nullptr;
+        setOp(nullptr);
         if (isValue(m_ops.output, "output")) {
             const Value& output = value(m_ops.output);
             if (output.rows != Rows::kOutputs) {
                 wrong("the output '" + output.name + "' has rows T; it must have rows R");
-            } else if (!m_isWritten[index(m_ops.output)]) {
+            } else if (!isWritten(m_ops.output)) {
                 wrong("the output '" + output.name + "' is never written");
             }
         }
-        if (m_error) {
-            return tl::unexpected<Error>(*m_error);
+        if (error()) {
+            return tl::unexpected<Error>(*error());
         }
         return {};
     }
 
 private:
-    static std::size_t index(std::int32_t id) { return static_cast<std::size_t>(id); }
-    const Value& value(ValueId id) const { return m_ops.values[index(id)]; }
-    const Weight& weight(WeightId id) const { return m_ops.weights[index(id)]; }
-
-    void wrong(const std::string& what) {
-        if (!m_error) {
-            const std::string where = m_op == nullptr ? "op list: " : "op '" + m_op->name + "': ";
-            m_error = Error{.code = ErrorCode::kInvalidArgument, .message = where + what};
-        }
+    template <class Other>
+    void check(const Other& op) {
+        checkOp(*this, op);
     }
-    void require(bool isTrue, const std::string& what) {
-        if (!isTrue) {
-            wrong(what);
-        }
-    }
-    bool isValue(ValueId id, const char* role) {
-        const bool isGood = id >= 0 && index(id) < m_ops.values.size();
-        require(isGood, std::string(role) + " is value " + number(id) + " of " +
-                            number(static_cast<std::int64_t>(m_ops.values.size())));
-        return isGood && !m_error;
-    }
-    bool isWeight(WeightId id, const char* role) {
-        const bool isGood = id >= 0 && index(id) < m_ops.weights.size();
-        require(isGood, std::string(role) + " is weight " + number(id) + " of " +
-                            number(static_cast<std::int64_t>(m_ops.weights.size())));
-        return isGood && !m_error;
-    }
-
-    std::string shape(ValueId id) const {
-        const Value& v = value(id);
-        return "'" + v.name + "' [" + rowsName(v.rows) + ", " + number(v.cols) + "]";
-    }
-    std::string weightShape(WeightId id) const {
-        const Weight& w = weight(id);
-        return "'" + w.name + "' [" + number(w.rows) + ", " + number(w.cols) + "]";
-    }
-
-    bool reads(ValueId id, const char* role) {
-        if (!isValue(id, role)) {
-            return false;
-        }
-        require(m_isWritten[index(id)],
-                std::string(role) + " " + shape(id) + " is read before it is written");
-        return !m_error;
-    }
-    /// `inPlace`: the id that the op may write a second time.
-    bool writes(ValueId id, ValueId inPlace = kNone) {
-        if (!isValue(id, "out")) {
-            return false;
-        }
-        require(!m_isWritten[index(id)] || id == inPlace,
-                "out " + shape(id) + " is written a second time");
-        m_isWritten[index(id)] = true;
-        return !m_error;
-    }
-    void sameShape(ValueId a, ValueId b) {
-        require(value(a).rows == value(b).rows && value(a).cols == value(b).cols,
-                shape(a) + " and " + shape(b) + " must have the same shape");
-    }
-    void hasCols(ValueId id, std::int64_t cols, const std::string& why) {
-        require(value(id).cols == cols,
-                shape(id) + " must have " + number(cols) + " columns: " + why);
-    }
-    void hasTokens(ValueId id) {
-        require(value(id).rows == Rows::kTokens, shape(id) + " must have rows T");
-    }
-    void isVector(WeightId id, const char* role, std::int64_t elements,
-                  std::int64_t otherElements) {
-        if (isWeight(id, role)) {
-            const std::int64_t count = weight(id).rows * weight(id).cols;
-            require(count == elements || count == otherElements,
-                    std::string(role) + " " + weightShape(id) + " must have " + number(elements) +
-                        " elements");
-        }
-    }
-    void isFinite(float x, const char* what) {
-        require(std::isfinite(x), std::string(what) + " is not a finite number");
-    }
-
     void check(const EmbedOp& op) {
         if (isWeight(op.table, "table") && writes(op.out)) {
             hasTokens(op.out);
@@ -273,13 +193,13 @@ private:
         if (op.bias != kNone) {
             isVector(op.bias, "bias", cols, cols);
         }
-        if (!m_error) {
+        if (!error()) {
             keepsState(op.stateLayer, (w.rows - 1) * cols);
         }
     }
     void check(const SsdScanOp& op) {
         areSizes({op.heads, op.headDim, op.stateSize, op.groups});
-        if (m_error || !reads(op.xbc, "xbc") || !reads(op.dt, "dt") || !writes(op.out)) {
+        if (error() || !reads(op.xbc, "xbc") || !reads(op.dt, "dt") || !writes(op.out)) {
             return;
         }
         require(op.heads % op.groups == 0,
@@ -299,7 +219,7 @@ private:
     }
     void check(const DeltaRuleOp& op) {
         areSizes({op.keyHeads, op.valueHeads, op.keyDim, op.valueDim});
-        if (m_error || !reads(op.qkv, "qkv") || !reads(op.a, "a") || !reads(op.b, "b") ||
+        if (error() || !reads(op.qkv, "qkv") || !reads(op.a, "a") || !reads(op.b, "b") ||
             !writes(op.out)) {
             return;
         }
@@ -360,11 +280,8 @@ private:
 
     const OpList& m_ops;
     const KvLayout& m_kv;
-    const Op* m_op = nullptr;
-    std::vector<bool> m_isWritten;
     std::vector<bool> m_isKvWritten;
     std::vector<bool> m_isStateKept;
-    std::optional<Error> m_error;
 };
 
 Status checkWeight(const Weight& weight, const TensorView& view) {

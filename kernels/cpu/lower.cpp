@@ -73,9 +73,10 @@ private:
         m_image.sharedFloats += m_q8Floats;
         m_image.workerQ8Offset = alignUp(m_localFloats);
         m_image.workerAttentionOffset = m_image.workerQ8Offset + m_workerQ8Floats;
+        m_image.workerGroupedOffset = alignUp(m_image.workerAttentionOffset + m_attentionFloats);
         // Workers don't share a pair of cache lines, which processors fetch together.
         m_image.workerFloats =
-            alignUp(m_image.workerAttentionOffset + m_attentionFloats) + 2 * kAlignFloats;
+            alignUp(m_image.workerGroupedOffset + m_groupedFloats) + 2 * kAlignFloats;
     }
 
     void lowerStage(std::int32_t s) {
@@ -91,7 +92,9 @@ private:
             stage.prologue.push_back(rowOp(op));
             stage.ops.push_back(op.op);
         }
-        if (!from.bundles.empty()) {
+        if (isGrouped(from)) {
+            stage.grouped = groupedPart(from, stage);
+        } else if (!from.bundles.empty()) {
             stage.matMul = matMulPart(from, stage);
         }
         if (from.attention) {
@@ -190,6 +193,27 @@ private:
     void bind(const ActivationOp& o, RowOp& op) { op.activation = o.kind; }
     void bind(const GluOp& o, RowOp& op) { op.activation = o.kind; }
     void bind(const SoftcapOp& o, RowOp& op) { op.factor = o.cap; }
+    void bind(const ClampedGluOp& o, RowOp& op) {
+        op.factor = o.limit;
+        op.alpha = o.alpha;
+    }
+    void bind(const JoinHeadsOp& o, RowOp& op) {
+        op.heads = o.heads;
+        op.columns = {o.a, o.b};
+    }
+    void bind(const RouteOp& o, RowOp& op) {
+        op.route = {.gating = o.gating,
+                    .choices = op.in[0].cols,
+                    .used = o.used,
+                    .groups = o.groups,
+                    .groupsUsed = o.groupsUsed,
+                    .ranksGroupsByTwo = o.ranksGroupsByTwo,
+                    .normalizes = o.normalizes,
+                    .scale = o.scale,
+                    .bias = m_weights.vector(o.bias)};
+        op.scratchOffset = m_stageLocals;
+        m_stageLocals += alignUp(op.route.scratchFloats());
+    }
     template <class Other>
     void bind(const Other& /*needs operands only*/, RowOp& /*op*/) {}
 
@@ -221,13 +245,60 @@ private:
         }
         splitWork(part);
         if (part.needsQ8) {
-            const auto floats = [&](std::int64_t rows) {
-                return alignUp((Q8Rows::bytes(rows, part.in.cols) + 3) / 4);
-            };
-            m_q8Floats = std::max(m_q8Floats, floats(maxRows(from.rows)));
-            m_workerQ8Floats = std::max(m_workerQ8Floats, floats(kRepeatRows));
+            reserveQ8(from.rows, part.in.cols);
         }
         return part;
+    }
+
+    void reserveQ8(Rows rows, std::int64_t cols) {
+        const auto floats = [&](std::int64_t count) {
+            return alignUp((Q8Rows::bytes(count, cols) + 3) / 4);
+        };
+        m_q8Floats = std::max(m_q8Floats, floats(maxRows(rows)));
+        m_workerQ8Floats = std::max(m_workerQ8Floats, floats(kRepeatRows));
+    }
+
+    static bool isGrouped(const PlanStage& from) {
+        return !from.bundles.empty() &&
+               from.bundles.front().matMuls.front().kind == OpKind::kGroupedMatMul;
+    }
+
+    GroupedPart groupedPart(const PlanStage& from, Stage& stage) {
+        const PlanOp& first = from.bundles.front().matMuls.front();
+        GroupedPart part{.in = operand(first.in[0]), .routing = operand(first.in[1])};
+        for (const PlanBundle& planned : from.bundles) {
+            GroupedBundle& bundle = part.bundles.emplace_back();
+            for (const PlanOp& op : planned.matMuls) {
+                bundle.steps.push_back(groupedStep(op, part));
+                stage.ops.push_back(op.op);
+            }
+            bundle.outputs = bundle.steps.front().weights.front()->outputs();
+            for (const PlanOp& op : planned.epilogue) {
+                bundle.epilogue.push_back(rowOp(op));
+                stage.ops.push_back(op.op);
+            }
+        }
+        part.slots = part.bundles.front().steps.front().out.cols / part.bundles.front().outputs;
+        part.isBySlot = part.in.cols != part.inputs;
+        if (part.needsQ8) {
+            reserveQ8(from.rows, part.in.cols);
+        }
+        cutGrouped(part, m_options.threads, maxRows(from.rows));
+        m_groupedFloats = std::max(m_groupedFloats, part.scratch.floats);
+        return part;
+    }
+
+    GroupedStep groupedStep(const PlanOp& op, GroupedPart& part) const {
+        const auto& grouped = std::get<GroupedMatMulOp>(m_list.ops[index(op.op)].op);
+        GroupedStep step{
+            .weights = {}, .bias = m_weights.vector(grouped.bias), .out = operand(op.out)};
+        for (const WeightId id : grouped.weights) {
+            step.weights.push_back(&m_weights.packed(id));
+        }
+        part.matrices = std::ssize(step.weights);
+        part.inputs = step.weights.front()->inputs();
+        (step.weights.front()->takesQ8() ? part.needsQ8 : part.needsFloats) = true;
+        return step;
     }
 
     void splitWork(MatMulPart& part) const {
@@ -343,6 +414,7 @@ private:
     std::int64_t m_q8Floats = 0;
     std::int64_t m_workerQ8Floats = 0;
     std::int64_t m_attentionFloats = 0;
+    std::int64_t m_groupedFloats = 0;
 };
 
 }  // namespace

@@ -11,20 +11,13 @@ namespace {
 constexpr std::int64_t kStaticRows = 8;
 constexpr std::int64_t kMinRowTile = 32;
 
-/// The input rows of a stage's matrices.
-struct Inputs {
-    Q8Rows q8;
-    const float* floats = nullptr;
-    std::int64_t stride = 0;
-};
-
 std::byte* bytesAt(float* floats) {
     return reinterpret_cast<std::byte*>(floats);
 }
 
 /// Rows [firstRow, lastRow) × outputs [begin, end) of a bundle and what follows them.
-void runTile(const Bundle& bundle, const Worker& worker, const Inputs& in, std::int64_t firstRow,
-             std::int64_t lastRow, std::int64_t begin, std::int64_t end) {
+void runTile(const Bundle& bundle, const Worker& worker, const MatMulInputs& in,
+             std::int64_t firstRow, std::int64_t lastRow, std::int64_t begin, std::int64_t end) {
     const std::int64_t rows = lastRow - firstRow;
     for (const MatMulStep& step : bundle.matMuls) {
         float* out = worker.at(step.out, firstRow);
@@ -53,7 +46,8 @@ void runTile(const Bundle& bundle, const Worker& worker, const Inputs& in, std::
 }
 
 /// One range of panels a worker, cut where the weights' bytes are shared out evenly.
-void runStatic(const MatMulPart& part, const Worker& worker, const Inputs& in, std::int64_t rows) {
+void runStatic(const MatMulPart& part, const Worker& worker, const MatMulInputs& in,
+               std::int64_t rows) {
     const std::int64_t from = part.cost * worker.index / worker.count();
     const std::int64_t to = part.cost * (worker.index + 1) / worker.count();
     std::int64_t before = 0;
@@ -71,8 +65,8 @@ void runStatic(const MatMulPart& part, const Worker& worker, const Inputs& in, s
     }
 }
 
-void runDynamic(const MatMulPart& part, const Worker& worker, const Inputs& in, std::int64_t rows,
-                std::atomic<std::int64_t>& nextItem) {
+void runDynamic(const MatMulPart& part, const Worker& worker, const MatMulInputs& in,
+                std::int64_t rows, std::atomic<std::int64_t>& nextItem) {
     // Few chunks of columns for many workers: cut the rows as well.
     const std::int64_t wantedTiles = (3 * worker.count() + part.chunks - 1) / part.chunks;
     const std::int64_t tiles =
@@ -104,37 +98,47 @@ bool isRepeated(const Stage& stage, std::int64_t rows) {
 }
 
 bool hasPreparation(const Stage& stage) {
-    return !stage.prologue.empty() || (stage.matMul && stage.matMul->needsQ8);
+    return !stage.prologue.empty() || (stage.matMul && stage.matMul->needsQ8) ||
+           (stage.grouped && stage.grouped->needsQ8);
 }
 
 }  // namespace
 
-void runMatMulStage(const Stage& stage, Worker& worker, std::atomic<std::int64_t>& nextItem) {
-    const MatMulPart& part = *stage.matMul;
+MatMulInputs prepareInputs(const Stage& stage, Worker& worker, const Operand& in, bool needsQ8,
+                           std::int64_t pieces) {
     const ProgramImage& image = *worker.step.image;
     const std::int64_t rows = worker.rows(stage.rows);
+    const std::int64_t cols = in.cols / pieces;
     worker.isRepeating = isRepeated(stage, rows);
-    Inputs in;
-    if (part.needsQ8) {
+    MatMulInputs inputs;
+    if (needsQ8) {
         float* memory = worker.isRepeating ? worker.scratch + image.workerQ8Offset
                                            : worker.step.shared + image.q8Offset;
-        in.q8 = Q8Rows::place(bytesAt(memory), rows, part.in.cols);
+        inputs.q8 = Q8Rows::place(bytesAt(memory), rows * pieces, cols);
     }
     if (hasPreparation(stage)) {
         const RowRange own =
             worker.isRepeating ? RowRange{.first = 0, .last = rows} : ownRows(worker, rows);
         for (std::int64_t row = own.first; row < own.last; ++row) {
             runPrologue(stage, worker, row);
-            if (part.needsQ8) {
-                image.gemm->quantizeRow(worker.at(part.in, row), in.q8, row);
+            for (std::int64_t piece = 0; needsQ8 && piece < pieces; ++piece) {
+                image.gemm->quantizeRow(worker.at(in, row) + piece * cols, inputs.q8,
+                                        row * pieces + piece);
             }
         }
         if (!worker.isRepeating) {
             worker.step.pool->barrier();
         }
     }
-    in.floats = worker.at(part.in, 0);
-    in.stride = part.in.cols;
+    inputs.floats = worker.at(in, 0);
+    inputs.stride = in.cols;
+    return inputs;
+}
+
+void runMatMulStage(const Stage& stage, Worker& worker, std::atomic<std::int64_t>& nextItem) {
+    const MatMulPart& part = *stage.matMul;
+    const std::int64_t rows = worker.rows(stage.rows);
+    const MatMulInputs in = prepareInputs(stage, worker, part.in, part.needsQ8, 1);
     if (rows <= kStaticRows) {
         runStatic(part, worker, in, rows);
     } else {
@@ -144,7 +148,7 @@ void runMatMulStage(const Stage& stage, Worker& worker, std::atomic<std::int64_t
 }
 
 std::int64_t stageBarriers(const Stage& stage, std::int64_t rows, bool isDecode) {
-    if (stage.matMul) {
+    if (stage.matMul || stage.grouped) {
         return hasPreparation(stage) && !isRepeated(stage, rows) ? 2 : 1;
     }
     if (stage.attention) {

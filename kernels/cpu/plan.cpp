@@ -18,10 +18,15 @@ bool isElementwise(OpKind kind) {
         case OpKind::kActivation:
         case OpKind::kGlu:
         case OpKind::kSoftcap:
+        case OpKind::kClampedGlu:
             return true;
         default:
             return false;
     }
+}
+
+bool isMatrix(OpKind kind) {
+    return kind == OpKind::kMatMul || kind == OpKind::kGroupedMatMul;
 }
 
 bool isScan(OpKind kind) {
@@ -104,6 +109,20 @@ private:
         op.in = {current(o.qkv), current(o.a), current(o.b)};
         op.out = newValue(o.out);
     }
+    void bind(const RouteOp& o, PlanOp& op) { bindOne(o.logits, o.out, op); }
+    void bind(const GroupedMatMulOp& o, PlanOp& op) {
+        op.in[0] = current(o.in);
+        op.in[1] = o.routing == kNone ? -1 : current(o.routing);
+        op.out = newValue(o.out);
+    }
+    void bind(const SumSlotsOp& o, PlanOp& op) { bindTwo(o.in, o.routing, o.out, op); }
+    void bind(const GateRowsOp& o, PlanOp& op) { bindTwo(o.in, o.gate, o.out, op); }
+    void bind(const ClampedGluOp& o, PlanOp& op) { bindTwo(o.gate, o.up, o.out, op); }
+    void bind(const JoinHeadsOp& o, PlanOp& op) {
+        op.in[0] = current(o.a.value);
+        op.in[1] = o.b.value == kNone ? -1 : current(o.b.value);
+        op.out = newValue(o.out);
+    }
     void bindOne(ValueId in, ValueId out, PlanOp& op) {
         op.in[0] = current(in);
         op.out = newValue(out);
@@ -126,7 +145,7 @@ private:
         }
         m_pendingRows = rows;
         m_isDone[i] = true;
-        if (op.kind != OpKind::kMatMul && op.kind != OpKind::kAttention && !isScan(op.kind)) {
+        if (!isMatrix(op.kind) && op.kind != OpKind::kAttention && !isScan(op.kind)) {
             m_pending.push_back(op);
             return;
         }
@@ -154,7 +173,7 @@ private:
         std::vector<PlanOp> epilogue;
         if (!m_isReference) {
             for (const std::size_t other : m_consumers[index(m_ops[first].in[0])]) {
-                if (!m_isDone[other] && m_ops[other].kind == OpKind::kMatMul) {
+                if (!m_isDone[other] && isSibling(m_ops[first], m_ops[other])) {
                     m_isDone[other] = true;
                     matMuls.push_back(m_ops[other]);
                 }
@@ -162,6 +181,22 @@ private:
             epilogue = absorbEpilogue(matMuls);
         }
         bundle(matMuls, epilogue, stage);
+    }
+
+    // Matrices that read the same rows in the same way.
+    bool isSibling(const PlanOp& a, const PlanOp& b) const {
+        if (a.kind != b.kind || a.in != b.in) {
+            return false;
+        }
+        if (a.kind == OpKind::kMatMul) {
+            return true;
+        }
+        const auto inputs = [&](const PlanOp& op) {
+            const auto& grouped = std::get<GroupedMatMulOp>(m_list.ops[index(op.op)].op);
+            return std::pair(grouped.weights.size(),
+                             m_list.weights[index(grouped.weights.front())].cols);
+        };
+        return inputs(a) == inputs(b);
     }
 
     // Element-wise ops whose inputs are there once a tile of the matrices is computed: results of
@@ -285,12 +320,21 @@ private:
             PlanValue& value = m_plan.values[index(made.out)];
             value.isLocal = !value.isOutput && value.lastStage == value.firstStage;
             for (const std::size_t user : m_consumers[index(made.out)]) {
-                const bool isQuantized =
-                    m_ops[user].kind == OpKind::kMatMul &&
-                    m_takesQ8[index(std::get<MatMulOp>(m_list.ops[user].op).weight)];
-                value.isLocal = value.isLocal && (isQuantized || isInPrologue(user));
+                value.isLocal =
+                    value.isLocal && (readsQuantized(user, made.out) || isInPrologue(user));
             }
         }
+    }
+
+    // Whether an op reads a value only as quantized rows, which the prologue makes.
+    bool readsQuantized(std::size_t user, std::int32_t value) const {
+        if (const auto* matMul = std::get_if<MatMulOp>(&m_list.ops[user].op)) {
+            return m_takesQ8[index(matMul->weight)];
+        }
+        if (const auto* grouped = std::get_if<GroupedMatMulOp>(&m_list.ops[user].op)) {
+            return m_takesQ8[index(grouped->weights.front())] && m_ops[user].in[1] != value;
+        }
+        return false;
     }
 
     // Walks the prologue backwards from the attention: each op takes its lane from its result.

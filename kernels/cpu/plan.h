@@ -28,6 +28,12 @@ enum class OpKind : std::uint8_t {
     kConv,
     kSsdScan,
     kDeltaRule,
+    kRoute,
+    kGroupedMatMul,
+    kSumSlots,
+    kGateRows,
+    kClampedGlu,
+    kJoinHeads,
 };
 
 /// A value that is written once: an op that works in place makes a new one. So ops can be reordered
@@ -49,13 +55,14 @@ enum class Lane : std::uint8_t { kNone, kQuery, kKey, kValue };
 struct PlanOp {
     std::int32_t op = -1;  // index into OpList::ops
     OpKind kind = OpKind::kEmbed;
-    std::array<std::int32_t, 3> in{-1, -1, -1};  // plan values; KvWrite: key, value
+    /// Plan values; KvWrite: key, value; GroupedMatMul, SumSlots: the routing second.
+    std::array<std::int32_t, 3> in{-1, -1, -1};
     std::int32_t out = -1;
     Lane lane = Lane::kNone;
 };
 
-/// Matrices whose outputs meet in element-wise ops, so that one range of columns of all of them is
-/// computed together.
+/// Matrices, plain or grouped, whose outputs meet in element-wise ops, so that one range of columns
+/// of all of them is computed together.
 struct PlanBundle {
     std::vector<PlanOp> matMuls;
     std::vector<PlanOp> epilogue;

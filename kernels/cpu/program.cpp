@@ -126,6 +126,8 @@ void CpuProgram::work(std::int32_t index) noexcept {
         }
         if (stage.matMul) {
             runMatMulStage(stage, worker, m_step.nextItem[i]);
+        } else if (stage.grouped) {
+            runGroupedStage(stage, worker, m_step.nextItem[i]);
         } else if (stage.attention) {
             runAttentionStage(stage, worker, m_step.nextItem[i]);
         } else if (stage.scan) {
@@ -176,6 +178,16 @@ std::string CpuProgram::describe() const {
                     text += " [" + number(step.weight->outputs()) + "×" +
                             number(step.weight->inputs()) +
                             (step.weight->takesQ8() ? " q8" : " f32") + "]";
+                }
+            }
+        }
+        if (stage.grouped) {
+            for (const GroupedBundle& bundle : stage.grouped->bundles) {
+                for (const GroupedStep& step : bundle.steps) {
+                    text += " [" + number(stage.grouped->slots) + " of " +
+                            number(stage.grouped->matrices) + " " + number(bundle.outputs) + "×" +
+                            number(stage.grouped->inputs) +
+                            (step.weights.front()->takesQ8() ? " q8" : " f32") + "]";
                 }
             }
         }

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <span>
@@ -51,6 +52,39 @@ void runRope(const RowOp& op, const Worker& worker, std::int64_t row, std::int64
                                      worker.at(op.out, row) + begin);
 }
 
+void runSumSlots(const RowOp& op, const Worker& worker, std::int64_t row) {
+    const TierKernels& kernels = *worker.step.image->kernels;
+    const std::int64_t slots = op.in[1].cols / 2;
+    const float* in = worker.at(op.in[0], row);
+    const float* shares = worker.at(op.in[1], row) + slots;
+    float* out = worker.at(op.out, row);
+    kernels.scale(in, shares[0], out, op.out.cols);
+    for (std::int64_t slot = 1; slot < slots; ++slot) {
+        kernels.addScaled(in + slot * op.out.cols, shares[slot], out, op.out.cols);
+    }
+}
+
+void runJoinHeads(const RowOp& op, const Worker& worker, std::int64_t row) {
+    float* out = worker.at(op.out, row);
+    for (std::int64_t head = 0; head < op.heads; ++head) {
+        for (std::size_t i = 0; i < op.columns.size(); ++i) {
+            const HeadColumns& part = op.columns[i];
+            if (part.count > 0) {
+                const float* in =
+                    worker.at(op.in[i], row) + head * (op.in[i].cols / op.heads) + part.first;
+                out = std::copy_n(in, part.count, out);
+            }
+        }
+    }
+}
+
+void runGateRows(const RowOp& op, const Worker& worker, std::int64_t row) {
+    const TierKernels& kernels = *worker.step.image->kernels;
+    float gate = 0.0F;
+    kernels.sigmoid(worker.at(op.in[1], row), &gate, 1);
+    kernels.scale(worker.at(op.in[0], row), gate, worker.at(op.out, row), op.out.cols);
+}
+
 }  // namespace
 
 void runRowOp(const RowOp& op, const Worker& worker, std::int64_t row, std::int64_t begin,
@@ -88,7 +122,21 @@ void runRowOp(const RowOp& op, const Worker& worker, std::int64_t row, std::int6
                         static_cast<std::size_t>(op.out.cols) * sizeof(float));
             return;
         }
+        case OpKind::kClampedGlu:
+            return kernels.clampedGlu(op.alpha, op.factor, worker.at(op.in[0], row) + begin,
+                                      worker.at(op.in[1], row) + begin,
+                                      worker.at(op.out, row) + begin, count);
+        case OpKind::kRoute:
+            return route(op.route, kernels, worker.at(op.in[0], row),
+                         worker.scratch + op.scratchOffset, worker.at(op.out, row));
+        case OpKind::kSumSlots:
+            return runSumSlots(op, worker, row);
+        case OpKind::kJoinHeads:
+            return runJoinHeads(op, worker, row);
+        case OpKind::kGateRows:
+            return runGateRows(op, worker, row);
         case OpKind::kMatMul:
+        case OpKind::kGroupedMatMul:
         case OpKind::kAttention:
         case OpKind::kConv:
         case OpKind::kSsdScan:

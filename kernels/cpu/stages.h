@@ -8,6 +8,7 @@
 #include "kernels/cpu/gemm.h"
 #include "kernels/cpu/kv_cache.h"
 #include "kernels/cpu/plan.h"
+#include "kernels/cpu/route.h"
 #include "kernels/cpu/tier_kernels.h"
 #include "kernels/cpu/weight_store.h"
 
@@ -20,6 +21,8 @@ inline constexpr std::int64_t kRepeatRows = 4;
 inline constexpr std::int64_t kTileTokens = 16;
 /// Rows (tokens × heads) of one attention item: what its scratch is made for.
 inline constexpr std::int64_t kTileRows = 64;
+/// Slots of rows that one of a grouped stage's matrices multiplies together, copied side by side.
+inline constexpr std::int64_t kGroupedRows = 64;
 
 /// Where a value lies. Offsets and strides in floats.
 struct Operand {
@@ -59,8 +62,13 @@ struct RowOp {
     RopeArgs rope;
     std::int32_t ropeTable = -1;
     Activation activation = Activation::kSilu;
-    float factor = 1.0F;  // of Embed, Scale; the cap of Softcap
+    float factor = 1.0F;  // of Embed, Scale; the cap of Softcap; the limit of ClampedGlu
+    float alpha = 1.0F;   // of ClampedGlu
     KvLayerLayout kv;
+    RouteArgs route;
+    std::int64_t heads = 0;  // of JoinHeads, with the columns of its parts
+    std::array<HeadColumns, 2> columns;
+    std::int64_t scratchOffset = 0;  // of Route, in the worker's scratch
 };
 
 struct MatMulStep {
@@ -87,6 +95,48 @@ struct MatMulPart {
     std::int64_t cost = 0;
     std::int64_t chunks = 0;
 };
+
+/// One of a grouped stage's matrices a slot.
+struct GroupedStep {
+    std::vector<const PackedWeight*> weights;  // each [outputs, inputs]
+    const float* bias = nullptr;               // [weights, outputs]
+    Operand out;                               // [rows, slots · outputs]
+};
+
+struct GroupedBundle {
+    std::vector<GroupedStep> steps;
+    std::vector<RowOp> epilogue;
+    std::int64_t outputs = 0;       // of a slot
+    std::int64_t chunkOutputs = 0;  // of one work item, whole panels
+    std::int64_t chunks = 0;
+};
+
+/// Pieces of a worker's scratch for a grouped stage, as offsets in floats.
+struct GroupedScratch {
+    std::int64_t starts = 0;   // int32 [matrices + 1]
+    std::int64_t entries = 0;  // int32 [rows · slots]
+    std::int64_t q8 = 0;       // [kGroupedRows, inputs]
+    std::int64_t inputs = 0;   // [kGroupedRows, inputs]
+    std::int64_t results = 0;  // [kGroupedRows, chunkOutputs]
+    std::int64_t floats = 0;
+};
+
+struct GroupedPart {
+    Operand in;
+    Operand routing;  // kNone: slot s takes matrix s
+    std::int64_t matrices = 0;
+    std::int64_t slots = 0;
+    std::int64_t inputs = 0;  // of a matrix
+    bool isBySlot = false;    // each slot has input columns of its own
+    bool needsQ8 = false;
+    bool needsFloats = false;
+    std::vector<GroupedBundle> bundles;
+    std::int64_t chunks = 0;
+    GroupedScratch scratch;
+};
+
+/// Cuts a part into work items for so many threads and lays its scratch out.
+void cutGrouped(GroupedPart& part, std::int32_t threads, std::int64_t maxRows);
 
 struct AttentionPart {
     KvLayerLayout kv;
@@ -126,6 +176,7 @@ struct Stage {
     Rows rows = Rows::kTokens;
     std::vector<RowOp> prologue;
     std::optional<MatMulPart> matMul;
+    std::optional<GroupedPart> grouped;
     std::optional<AttentionPart> attention;
     std::optional<ScanPart> scan;
     bool mayRepeat = false;  // each worker may compute the prologue for itself
@@ -152,6 +203,7 @@ struct ProgramImage {
     // Each worker's scratch, in floats.
     std::int64_t workerQ8Offset = 0;
     std::int64_t workerAttentionOffset = 0;
+    std::int64_t workerGroupedOffset = 0;
     std::int64_t workerFloats = 0;
 };
 

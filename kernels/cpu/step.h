@@ -108,9 +108,21 @@ void writeKv(const RowOp& op, const Worker& worker, std::int64_t row, std::int64
 /// Cosines and sines of the tokens [first, last) for every rope table.
 void fillRopeTables(const StepContext& step, std::int64_t first, std::int64_t last);
 
+/// The input rows of a stage's matrices.
+struct MatMulInputs {
+    Q8Rows q8;
+    const float* floats = nullptr;
+    std::int64_t stride = 0;
+};
+/// Runs the prologue and quantizes rows of `in`, each in `pieces` equal pieces; ends with a barrier
+/// unless each worker did it for itself (isRepeating, which the caller puts back).
+[[nodiscard]] MatMulInputs prepareInputs(const Stage& stage, Worker& worker, const Operand& in,
+                                         bool needsQ8, std::int64_t pieces);
+
 /// Each runs one stage on every worker, ending without a barrier.
 void runRowStage(const Stage& stage, Worker& worker);
 void runMatMulStage(const Stage& stage, Worker& worker, std::atomic<std::int64_t>& nextItem);
+void runGroupedStage(const Stage& stage, Worker& worker, std::atomic<std::int64_t>& nextItem);
 void runAttentionStage(const Stage& stage, Worker& worker, std::atomic<std::int64_t>& nextItem);
 void runScanStage(const Stage& stage, Worker& worker, std::atomic<std::int64_t>& nextItem);
 

@@ -108,6 +108,12 @@ struct TierKernels {
     void (*glu)(Activation kind, const float* gate, const float* up, float* out,
                 std::int64_t count);
     void (*softcap)(const float* in, float cap, float* out, std::int64_t count);
+    void (*clampedGlu)(float alpha, float limit, const float* gate, const float* up, float* out,
+                       std::int64_t count);
+    void (*softmax)(const float* in, float* out, std::int64_t count);
+    void (*sigmoid)(const float* in, float* out, std::int64_t count);
+    /// out += in · factor
+    void (*addScaled)(const float* in, float factor, float* out, std::int64_t count);
     void (*rope)(const RopeArgs& args, const float* in, float* out);
     void (*kvWrite)(const KvWriteArgs& args, const float* key, const float* value);
     void (*attendSpan)(const SpanArgs& args);

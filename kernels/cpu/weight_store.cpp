@@ -27,6 +27,16 @@ std::int64_t dataBytes(const Weight& weight) {
 
 }  // namespace
 
+std::span<const WeightId> matricesOf(const OpVariant& op) {
+    if (const auto* matMul = std::get_if<MatMulOp>(&op)) {
+        return {&matMul->weight, 1};
+    }
+    if (const auto* grouped = std::get_if<GroupedMatMulOp>(&op)) {
+        return grouped->weights;
+    }
+    return {};
+}
+
 Result<std::unique_ptr<WeightStore>> WeightStore::create(const OpList& ops,
                                                          std::span<const TensorView> views,
                                                          const GemmKernels& gemm,
@@ -46,9 +56,10 @@ Status WeightStore::take(const OpList& ops, std::span<const TensorView> views,
     std::vector<bool> isMatrix(views.size(), false);
     std::vector<bool> isTable(views.size(), false);
     for (const Op& op : ops.ops) {
-        if (const auto* matMul = std::get_if<MatMulOp>(&op.op)) {
-            isMatrix[index(matMul->weight)] = true;
-        } else if (const auto* embed = std::get_if<EmbedOp>(&op.op)) {
+        for (const WeightId weight : matricesOf(op.op)) {
+            isMatrix[index(weight)] = true;
+        }
+        if (const auto* embed = std::get_if<EmbedOp>(&op.op)) {
             isTable[index(embed->table)] = true;
         }
     }
@@ -149,6 +160,10 @@ Status WeightStore::takeVectors(const OpList& ops, std::span<const TensorView> v
             addAll({ssd->a, ssd->d, ssd->dtBias});
         } else if (const auto* delta = std::get_if<DeltaRuleOp>(&op.op)) {
             addAll({delta->decay, delta->dtBias});
+        } else if (const auto* route = std::get_if<RouteOp>(&op.op)) {
+            status = addVector(ops, views, route->bias, 0.0F);
+        } else if (const auto* grouped = std::get_if<GroupedMatMulOp>(&op.op)) {
+            status = addVector(ops, views, grouped->bias, 0.0F);
         }
         if (!status) {
             return status;

@@ -22,6 +22,9 @@ struct EmbedTable {
     std::int64_t cols = 0;
 };
 
+/// The weights that an op multiplies with; none for most.
+[[nodiscard]] std::span<const WeightId> matricesOf(const OpVariant& op);
+
 /// A program's weights, taken over once: matrices packed, tables copied, vectors in float32. What
 /// is used twice is kept once. Immutable once made; any thread.
 class WeightStore {
@@ -31,7 +34,7 @@ public:
         const OpList& ops, std::span<const TensorView> views, const GemmKernels& gemm,
         const CompileOptions& options);
 
-    /// A weight that a MatMul uses.
+    /// A weight that a MatMul or a GroupedMatMul uses.
     [[nodiscard]] const PackedWeight& packed(WeightId id) const;
     /// A weight that an Embed uses.
     [[nodiscard]] const EmbedTable& table(WeightId id) const;

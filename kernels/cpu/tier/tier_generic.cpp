@@ -19,6 +19,8 @@ namespace {
 //
 #include "kernels/cpu/tier/rows.inl.h"
 //
+#include "kernels/cpu/tier/routing.inl.h"
+//
 #include "kernels/cpu/tier/attention.inl.h"
 //
 #include "kernels/cpu/tier/scans.inl.h"

@@ -40,8 +40,12 @@ namespace {
 TEST(Allocation, StepsAllocateNothing) {
     for (const CpuTier tier : availableCpuTiers()) {
         const auto backend = makeBackend(tier, 2);
-        const TestList list =
-            makeModel({.type = DType::kQ4_1, .tableType = DType::kQ8_0, .kvType = DType::kF16}, 1);
+        const TestList list = makeModel({.type = DType::kQ4_1,
+                                         .tableType = DType::kQ8_0,
+                                         .kvType = DType::kF16,
+                                         .experts = 4,
+                                         .expertsUsed = 2},
+                                        1);
         auto program = backend->compile(list.ops, list.kv, list.views(), {});
         ASSERT_TRUE(program.has_value());
         const std::vector<std::int64_t> counts{40};

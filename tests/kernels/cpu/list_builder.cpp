@@ -104,6 +104,41 @@ ValueId ListBuilder::matMul(const std::string& name, ValueId in, std::int64_t ou
     return out;
 }
 
+ValueId ListBuilder::grouped(const std::string& name, ValueId in, ValueId routing,
+                             std::int64_t matrices, std::int64_t inputs, std::int64_t outputs,
+                             DType type, bool hasBias) {
+    GroupedMatMulOp grouped{.in = in, .routing = routing};
+    for (std::int64_t i = 0; i < matrices; ++i) {
+        grouped.weights.push_back(
+            weight(name + ".weight." + std::to_string(i), outputs, inputs, type));
+    }
+    grouped.bias =
+        hasBias ? weight(name + ".bias", matrices, outputs, DType::kF32, 0.3F) : WeightId{kNone};
+    const std::int64_t slots = routing == kNone ? matrices : cols(routing) / 2;
+    grouped.out = value(name, slots * outputs, rows(in));
+    const ValueId out = grouped.out;
+    op(name, std::move(grouped));
+    return out;
+}
+
+ValueId ListBuilder::experts(const std::string& name, ValueId in, std::int64_t count, RouteOp route,
+                             std::int64_t inner, DType type, bool hasBias) {
+    const std::int64_t hidden = cols(in);
+    route.logits = matMul(name + ".router", in, count);
+    route.out = value(name + ".route", 2 * route.used, rows(in));
+    op(name + ".route", route);
+    const ValueId gate =
+        grouped(name + ".gate", in, route.out, count, hidden, inner, type, hasBias);
+    const ValueId up = grouped(name + ".up", in, route.out, count, hidden, inner, type, hasBias);
+    const ValueId glu = value(name + ".glu", cols(up), rows(in));
+    op(name + ".glu", GluOp{.gate = gate, .up = up, .out = glu});
+    const ValueId down =
+        grouped(name + ".down", glu, route.out, count, inner, hidden, type, hasBias);
+    const ValueId out = value(name + ".sum", hidden, rows(in));
+    op(name + ".sum", SumSlotsOp{.in = down, .routing = route.out, .out = out});
+    return out;
+}
+
 ValueId ListBuilder::norm(const std::string& name, ValueId in, std::int64_t groupCols) {
     const WeightId w =
         weight(name + ".weight", 1, groupCols == 0 ? cols(in) : groupCols, DType::kF32, 1.0F);
@@ -122,6 +157,24 @@ ValueId ListBuilder::gather(const std::string& name, ValueId in) {
     op(name, GatherOutputsOp{.in = in, .out = out});
     return out;
 }
+
+namespace {
+
+/// Experts beside a block that all rows take, which is gated.
+ValueId addExperts(ListBuilder& b, const ModelShape& s, const std::string& at, ValueId in,
+                   ValueId shared) {
+    const ValueId gate = b.matMul(at + "shared.gate", in, 1);
+    const ValueId gated = b.value(at + "shared", s.hidden, b.rows(in));
+    b.op(at + "shared", GateRowsOp{.in = shared, .gate = gate, .out = gated});
+    const RouteOp route{.used = s.expertsUsed, .normalizes = true};
+    const ValueId routed =
+        b.experts(at + "experts", in, s.experts, route, s.inner, s.type, s.hasBias);
+    const ValueId sum = b.value(at + "experts.add", s.hidden, b.rows(in));
+    b.op(at + "experts.add", AddOp{.a = routed, .b = gated, .out = sum});
+    return sum;
+}
+
+}  // namespace
 
 TestList makeModel(const ModelShape& s, std::uint32_t seed) {
     ListBuilder b(seed);
@@ -186,15 +239,19 @@ TestList makeModel(const ModelShape& s, std::uint32_t seed) {
         if (!s.isParallel) {
             mlpIn = b.norm(at + "mlp.norm", residual);
         }
-        const ValueId up = b.matMul(at + "up", mlpIn, s.inner, s.type);
-        const ValueId inner = b.value(at + "inner", s.inner, b.rows(up));
+        const std::int64_t width = s.experts > 0 ? s.inner / 3 : s.inner;
+        const ValueId up = b.matMul(at + "up", mlpIn, width, s.type);
+        const ValueId inner = b.value(at + "inner", width, b.rows(up));
         if (s.isGated) {
-            const ValueId gate = b.matMul(at + "gate", mlpIn, s.inner, s.type);
+            const ValueId gate = b.matMul(at + "gate", mlpIn, width, s.type);
             b.op(at + "glu", GluOp{.gate = gate, .up = up, .out = inner, .kind = s.activation});
         } else {
             b.op(at + "act", ActivationOp{.in = up, .out = inner, .kind = s.activation});
         }
         ValueId down = b.matMul(at + "down", inner, s.hidden, s.type);
+        if (s.experts > 0) {
+            down = addExperts(b, s, at, mlpIn, down);
+        }
         if (s.hasPostNorm) {
             down = b.norm(at + "down.norm", down);
         }

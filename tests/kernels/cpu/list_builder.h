@@ -37,6 +37,13 @@ public:
     ValueId embed(std::int64_t vocab, std::int64_t cols);
     ValueId matMul(const std::string& name, ValueId in, std::int64_t cols, DType type = DType::kF32,
                    bool hasBias = false);
+    /// A matrix of `outputs` rows for each slot: chosen by `routing`, or one a slot (kNone).
+    ValueId grouped(const std::string& name, ValueId in, ValueId routing, std::int64_t matrices,
+                    std::int64_t inputs, std::int64_t outputs, DType type = DType::kF32,
+                    bool hasBias = false);
+    /// A gated feed-forward block of experts, routed by a matrix of its own.
+    ValueId experts(const std::string& name, ValueId in, std::int64_t experts, RouteOp route,
+                    std::int64_t inner, DType type = DType::kF32, bool hasBias = false);
     ValueId norm(const std::string& name, ValueId in, std::int64_t groupCols = 0);
     ValueId gather(const std::string& name, ValueId in);
     [[nodiscard]] std::int64_t cols(ValueId id) const;
@@ -73,6 +80,8 @@ struct ModelShape {
     float softcap = 0.0F;
     float logitSoftcap = 0.0F;
     Activation activation = Activation::kSilu;
+    std::int64_t experts = 0;  // beside a gated block that all rows take; 0: none
+    std::int64_t expertsUsed = 0;
 };
 [[nodiscard]] TestList makeModel(const ModelShape& shape, std::uint32_t seed);
 

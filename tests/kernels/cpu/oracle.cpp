@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 namespace quern::kernels::test {
 
@@ -38,6 +39,77 @@ double activationOf(Activation kind, double x) {
 
 double softplus(double x) {
     return x > 30.0 ? x : std::log1p(std::exp(x));
+}
+
+struct Routed {
+    std::vector<std::int64_t> choices;
+    std::vector<double> shares;
+};
+
+/// Indices of the largest values, largest first.
+std::vector<std::int64_t> largest(const std::vector<double>& values, std::int64_t count) {
+    std::vector<std::int64_t> order(values.size());
+    std::iota(order.begin(), order.end(), std::int64_t{0});
+    std::stable_sort(order.begin(), order.end(), [&](std::int64_t a, std::int64_t b) {
+        return values[index(a)] > values[index(b)];
+    });
+    order.resize(index(count));
+    return order;
+}
+
+std::vector<double> softmax(std::vector<double> x) {
+    const double most = *std::max_element(x.begin(), x.end());
+    double sum = 0.0;
+    for (double& value : x) {
+        value = std::exp(value - most);
+        sum += value;
+    }
+    for (double& value : x) {
+        value /= sum;
+    }
+    return x;
+}
+
+Routed routeRow(const RouteOp& op, const std::vector<double>& logits,
+                const std::vector<double>& bias) {
+    std::vector<double> scores = logits;
+    if (op.gating == Gating::kSoftmax) {
+        scores = softmax(logits);
+    } else if (op.gating == Gating::kSigmoid) {
+        for (double& x : scores) {
+            x = 1.0 / (1.0 + std::exp(-x));
+        }
+    }
+    std::vector<double> compared = scores;
+    for (std::size_t i = 0; i < compared.size(); ++i) {
+        compared[i] += bias[i];
+    }
+    const auto size = std::ssize(logits) / op.groups;
+    std::vector<double> ofGroups;
+    for (std::int64_t g = 0; g < op.groups; ++g) {
+        std::vector<double> members(compared.begin() + g * size, compared.begin() + (g + 1) * size);
+        std::sort(members.rbegin(), members.rend());
+        ofGroups.push_back(members[0] + (op.ranksGroupsByTwo ? members[1] : 0.0));
+    }
+    const auto groups = largest(ofGroups, op.groupsUsed);
+    for (std::size_t i = 0; i < compared.size(); ++i) {
+        if (std::find(groups.begin(), groups.end(), static_cast<std::int64_t>(i) / size) ==
+            groups.end()) {
+            compared[i] = -std::numeric_limits<double>::infinity();
+        }
+    }
+    Routed routed{.choices = largest(compared, op.used), .shares = {}};
+    for (const std::int64_t choice : routed.choices) {
+        routed.shares.push_back(scores[index(choice)]);
+    }
+    if (op.gating == Gating::kSoftmaxOfChosen) {
+        routed.shares = softmax(routed.shares);
+    }
+    const double sum = std::accumulate(routed.shares.begin(), routed.shares.end(), 0.0);
+    for (double& share : routed.shares) {
+        share *= double{op.scale} / (op.normalizes ? sum : 1.0);
+    }
+    return routed;
 }
 
 class Oracle {
@@ -326,6 +398,100 @@ private:
             }
             out[index((t * op.valueHeads + head) * op.valueDim + v)] = sum;
         }
+    }
+
+    void compute(const RouteOp& op) {
+        const Matrix& logits = m_values[index(op.logits)];
+        Matrix out = fresh(op.out);
+        const std::int64_t n = cols(op.logits);
+        for (std::int64_t t = 0; t < m_rows; ++t) {
+            const std::vector<double> row(logits.begin() + t * n, logits.begin() + (t + 1) * n);
+            const std::vector<double> bias =
+                op.bias == kNone
+                    ? std::vector<double>(index(n), 0.0)
+                    : std::vector<double>(weight(op.bias).begin(), weight(op.bias).end());
+            const Routed routed = routeRow(op, row, bias);
+            for (std::int64_t s = 0; s < op.used; ++s) {
+                out[index(t * 2 * op.used + s)] = static_cast<double>(routed.choices[index(s)]);
+                out[index(t * 2 * op.used + op.used + s)] = routed.shares[index(s)];
+            }
+        }
+        m_values[index(op.out)] = out;
+    }
+
+    void compute(const GroupedMatMulOp& op) {
+        const Matrix& in = m_values[index(op.in)];
+        Matrix out = fresh(op.out);
+        const std::int64_t k = m_list.ops.weights[index(op.weights.front())].cols;
+        const std::int64_t n = m_list.ops.weights[index(op.weights.front())].rows;
+        const std::int64_t slots = cols(op.out) / n;
+        for (std::int64_t entry = 0; entry < m_rows * slots; ++entry) {
+            const std::int64_t t = entry / slots;
+            const std::int64_t s = entry % slots;
+            const std::int64_t matrix =
+                op.routing == kNone ? s
+                                    : static_cast<std::int64_t>(
+                                          m_values[index(op.routing)][index(t * 2 * slots + s)]);
+            const std::vector<float>& w = weight(op.weights[index(matrix)]);
+            const std::int64_t from = cols(op.in) == k ? t * k : entry * k;
+            for (std::int64_t o = 0; o < n; ++o) {
+                double sum =
+                    op.bias == kNone ? 0.0 : double{weight(op.bias)[index(matrix * n + o)]};
+                for (std::int64_t c = 0; c < k; ++c) {
+                    sum += in[index(from + c)] * double{w[index(o * k + c)]};
+                }
+                out[index(entry * n + o)] = sum;
+            }
+        }
+        m_values[index(op.out)] = out;
+    }
+
+    void compute(const SumSlotsOp& op) {
+        const Matrix& routing = m_values[index(op.routing)];
+        Matrix out = fresh(op.out);
+        const std::int64_t n = cols(op.out);
+        const std::int64_t slots = cols(op.routing) / 2;
+        for (std::int64_t t = 0; t < m_rows; ++t) {
+            for (std::int64_t s = 0; s < slots; ++s) {
+                for (std::int64_t c = 0; c < n; ++c) {
+                    out[index(t * n + c)] += routing[index((2 * t + 1) * slots + s)] *
+                                             m_values[index(op.in)][index((t * slots + s) * n + c)];
+                }
+            }
+        }
+        m_values[index(op.out)] = out;
+    }
+
+    void compute(const ClampedGluOp& op) {
+        Matrix out = m_values[index(op.gate)];
+        for (std::size_t i = 0; i < out.size(); ++i) {
+            const double limit = double{op.limit};
+            const double g = std::min(out[i], limit);
+            const double u = std::clamp(m_values[index(op.up)][i], -limit, limit);
+            out[i] = g / (1.0 + std::exp(-double{op.alpha} * g)) * (u + 1.0);
+        }
+        m_values[index(op.out)] = out;
+    }
+    void compute(const JoinHeadsOp& op) {
+        Matrix out;
+        for (std::int64_t i = 0; i < m_rows * op.heads; ++i) {
+            for (const HeadColumns& part : {op.a, op.b}) {
+                if (part.value != kNone) {
+                    const std::int64_t n = cols(part.value) / op.heads;
+                    const auto from = m_values[index(part.value)].begin() + i * n + part.first;
+                    out.insert(out.end(), from, from + part.count);
+                }
+            }
+        }
+        m_values[index(op.out)] = out;
+    }
+    void compute(const GateRowsOp& op) {
+        Matrix out = m_values[index(op.in)];
+        const std::int64_t n = cols(op.out);
+        for (std::size_t i = 0; i < out.size(); ++i) {
+            out[i] /= 1.0 + std::exp(-m_values[index(op.gate)][i / index(n)]);
+        }
+        m_values[index(op.out)] = out;
     }
 
     void compute(const GatherOutputsOp& op) { m_values[index(op.out)] = m_values[index(op.in)]; }
