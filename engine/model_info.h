@@ -37,6 +37,7 @@ struct ModelInfo {
     bool isSupported = false;
     std::string whyNot;  // when not supported
     std::int64_t parameters = 0;
+    std::int64_t activeParameters = 0;  // that a token meets: fewer than all with experts
     std::int64_t fileBytes = 0;
     std::int64_t weightBytes = 0;
     std::int64_t contextTokens = 0;  // what it was trained for

@@ -39,6 +39,15 @@ std::string shapeText(const std::vector<std::int64_t>& shape) {
     return text;
 }
 
+std::string parametersText(const engine::ModelInfo& info) {
+    const auto millions = [](std::int64_t count) {
+        return fmt::format("{:.2f} M", static_cast<double>(count) / 1e6);
+    };
+    const bool hasIdle = info.activeParameters > 0 && info.activeParameters < info.parameters;
+    return millions(info.parameters) +
+           (hasIdle ? ", of which a token meets " + millions(info.activeParameters) : "");
+}
+
 Json asJson(const engine::ModelInfo& info, bool listsTensors) {
     Json json{{"path", info.path.string()},
               {"name", info.name},
@@ -50,6 +59,7 @@ Json asJson(const engine::ModelInfo& info, bool listsTensors) {
               {"license", info.license},
               {"tokenizer", info.tokenizer},
               {"parameters", info.parameters},
+              {"active_parameters", info.activeParameters},
               {"file_bytes", info.fileBytes},
               {"weight_bytes", info.weightBytes},
               {"context", info.contextTokens},
@@ -84,7 +94,7 @@ void printInfo(const engine::ModelInfo& info, bool listsTensors) {
     line("format", info.format);
     line("architecture", info.architecture);
     line("runs here", info.isSupported ? "yes" : "no: " + info.whyNot);
-    line("parameters", fmt::format("{:.2f} M", static_cast<double>(info.parameters) / 1e6));
+    line("parameters", parametersText(info));
     line("quantization", info.quantization);
     line("size", app::humanBytes(info.fileBytes));
     line("context", fmt::format("{} tokens", info.contextTokens));

@@ -89,7 +89,8 @@ constexpr std::array kArchitectures{
     Architecture{.gguf = "llama",
                  .modelTypes = kLlamaTypes,
                  .ggufRope = RopeLayout::kPairs,
-                 .windows = Windows::kAll},
+                 .windows = Windows::kAll,
+                 .experts = {.isAllowed = true, .normalizes = true}},
     // Llama with a window; its GGUF files say llama.
     Architecture{.gguf = "llama",
                  .modelTypes = kMistralTypes,
@@ -252,24 +253,13 @@ struct Partial {
 };
 
 constexpr std::string_view kExperts = "mixture-of-experts layers";
-constexpr std::string_view kLatent = "multi-head latent attention and mixture-of-experts layers";
 constexpr std::string_view kEncoder = "encoder layers (attention in both directions)";
 constexpr std::string_view kState = "layers that keep a state instead of a cache";
 
 constexpr std::array kPartial{
-    Partial{"mixtral", kExperts, "llama"},
-    Partial{"qwen2moe", kExperts, "qwen2"},
-    Partial{"qwen2_moe", kExperts, "qwen2"},
-    Partial{"qwen3moe", kExperts, "qwen3"},
-    Partial{"qwen3_moe", kExperts, "qwen3"},
-    Partial{"gpt-oss", kExperts, "qwen3"},
-    Partial{"gpt_oss", kExperts, "qwen3"},
     Partial{"granitemoe", kExperts, "granite"},
     Partial{"ernie4_5-moe", kExperts, "ernie4_5"},
     Partial{"ernie4_5_moe", kExperts, "ernie4_5"},
-    Partial{"deepseek2", kLatent, "llama"},
-    Partial{"deepseek_v2", kLatent, "llama"},
-    Partial{"deepseek_v3", kLatent, "llama"},
     Partial{"bert", kEncoder, "gpt2"},
     Partial{"nomic-bert", kEncoder, "gpt2"},
     Partial{"modernbert", kEncoder, "gpt2"},
@@ -304,8 +294,8 @@ std::string_view nearestName(std::string_view name) {
 
 template <class Matches>
 const Architecture* findArchitecture(Matches matches) {
-    for (const std::span<const Architecture> some :
-         {std::span<const Architecture>(kArchitectures), stateArchitectures()}) {
+    for (const std::span<const Architecture> some : {std::span<const Architecture>(kArchitectures),
+                                                     expertArchitectures(), stateArchitectures()}) {
         const auto found = std::find_if(some.begin(), some.end(), matches);
         if (found != some.end()) {
             return &*found;

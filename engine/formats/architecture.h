@@ -47,6 +47,17 @@ enum class Windows : std::uint8_t {
 /// What layers without attention have in its place (see StateSpec).
 enum class StateKind : std::uint8_t { kNone, kShortConv, kMamba2, kDeltaNet };
 
+/// Layers of experts, in architectures that may have them, where a file does not say.
+struct ExpertRules {
+    bool isAllowed = false;
+    kernels::Gating gating = kernels::Gating::kSoftmax;
+    bool normalizes = false;  // GGUF only
+    /// gpt-oss: its gated unit's limit, and Hugging Face matrices that are [in, out] with gate and
+    /// up in turns.
+    float gluLimit = 0.0F;
+    bool isInterleaved = false;
+};
+
 /// An architecture as data: what its files do not say, or say in their own way. What a file does
 /// say (sizes, windows, scales) is read into Hyperparameters.
 struct Architecture {
@@ -70,6 +81,9 @@ struct Architecture {
     bool scalesEmbedding = false;  // by the square root of the hidden size
     bool dividesLogits = false;    // logit_scale is a divisor (Granite)
     bool hasPositionEmbedding = false;
+    bool hasSinks = false;
+    bool isLatent = false;   // multi-head latent attention
+    bool roundsYarn = true;  // the range of dimensions that YaRN blends
 
     Windows windows = Windows::kNone;
     std::int64_t windowPattern = 1;
@@ -80,6 +94,8 @@ struct Architecture {
     /// head's own size (the 27B models of Gemma 2 and 3), for which the format has no key.
     std::int64_t scaleByHiddenLayers = 0;
 
+    ExpertRules experts{};
+
     std::span<const NameRule> hfNames{};  // looked up before those common to all
     std::span<const NameRule> ggufNames{};
     std::span<const ConfigDefault> defaults{};
@@ -89,6 +105,9 @@ struct Architecture {
 
 /// Those that keep states.
 [[nodiscard]] std::span<const Architecture> stateArchitectures();
+
+/// Those with experts.
+[[nodiscard]] std::span<const Architecture> expertArchitectures();
 
 /// Null when there is none.
 [[nodiscard]] const Architecture* architectureOfGguf(std::string_view name);

@@ -1,6 +1,8 @@
 #include <cstring>
 #include <string>
 
+#include "engine/formats/arrange_experts.h"
+#include "engine/formats/latent.h"
 #include "engine/formats/read_model.h"
 #include "engine/formats/state_tensors.h"
 #include "kernels/quant.h"
@@ -52,7 +54,13 @@ Status arrangeTensors(ReadModel& model) {
         !status) {
         return status;
     }
-    return splitFused(model.parameters, *model.tensors);
+    if (auto status = splitFused(model.parameters, *model.tensors); !status) {
+        return status;
+    }
+    if (auto status = arrangeLatent(model); !status) {
+        return status;
+    }
+    return arrangeExperts(model);
 }
 
 }  // namespace quern::engine

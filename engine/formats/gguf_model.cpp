@@ -3,6 +3,7 @@
 #include <string>
 #include <utility>
 
+#include "engine/formats/gguf_experts.h"
 #include "engine/formats/gguf_parameters.h"
 #include "engine/formats/model_facts.h"
 #include "engine/formats/read_model.h"
@@ -169,6 +170,7 @@ Result<ReadModel> readGguf(const fs::path& path) {
     }
     model.tensors->keepFile(file, [raw = file.get()] { raw->releasePages(); });
     renameTensors(*model.architecture, model.parameters, *model.tensors);
+    renameEarlyExperts(model.parameters, *model.tensors);
     if (auto status = checkTensors(*model.architecture, model.parameters, *model.tensors);
         !status) {
         return forward(status);

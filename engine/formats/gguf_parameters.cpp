@@ -5,6 +5,9 @@
 #include <string>
 #include <utility>
 
+#include "engine/formats/gguf_experts.h"
+#include "engine/formats/gguf_keys.h"
+#include "engine/formats/latent.h"
 #include "engine/formats/state_parameters.h"
 #include "kernels/quant.h"
 
@@ -12,87 +15,7 @@ namespace quern::engine {
 
 namespace {
 
-// Reads keys under "<architecture>."; the first error stays, so that a model is read without a
-// check a line.
-class Keys {
-public:
-    Keys(const GgufMetadata& metadata, std::string_view architecture)
-        : m_metadata(metadata), m_prefix(std::string(architecture) + ".") {}
-
-    [[nodiscard]] const std::optional<Error>& error() const { return m_error; }
-    void setError(Error error) {
-        if (!m_error) {
-            m_error = std::move(error);
-        }
-    }
-    [[nodiscard]] bool has(std::string_view key) const { return m_metadata.has(full(key)); }
-    [[nodiscard]] std::string full(std::string_view key) const {
-        return m_prefix + std::string(key);
-    }
-
-    std::int64_t integer(std::string_view key) {
-        // A model without it breaks its format: not the same as a file that is not there.
-        auto value = m_metadata.integer(full(key));
-        return take(value, std::int64_t{0});
-    }
-    std::int64_t integerOr(std::string_view key, std::int64_t fallback) {
-        auto value = m_metadata.integerOr(full(key), fallback);
-        return take(value, fallback);
-    }
-    double numberOr(std::string_view key, double fallback) {
-        auto value = m_metadata.numberOr(full(key), fallback);
-        return take(value, fallback);
-    }
-    bool booleanOr(std::string_view key, bool fallback) {
-        auto value = m_metadata.booleanOr(full(key), fallback);
-        return take(value, fallback);
-    }
-    std::string_view stringOr(std::string_view key, std::string_view fallback) {
-        auto value = m_metadata.stringOr(full(key), fallback);
-        return take(value, fallback);
-    }
-    /// One number for all layers, or an array of one a layer.
-    std::vector<std::int64_t> byLayer(std::string_view key, std::int64_t layers) {
-        const auto count = static_cast<std::size_t>(layers);
-        const GgufValue* value = m_metadata.find(full(key));
-        if (value == nullptr || !value->isArray) {
-            return std::vector<std::int64_t>(count, integer(key));
-        }
-        auto numbers = m_metadata.integers(full(key));
-        if (!numbers) {
-            setError(std::move(numbers.error()));
-            return std::vector<std::int64_t>(count, 0);
-        }
-        if (numbers->size() != count) {
-            setError({.code = ErrorCode::kCorrupt,
-                      .message = "metadata key " + quotedName(full(key)) + " has " +
-                                 std::to_string(numbers->size()) + " elements for " +
-                                 std::to_string(count) + " layers"});
-            return std::vector<std::int64_t>(count, 0);
-        }
-        std::vector<std::int64_t> values;
-        values.reserve(count);
-        for (std::size_t i = 0; i < count; ++i) {
-            values.push_back((*numbers)[i]);
-        }
-        return values;
-    }
-
-private:
-    template <class T>
-    T take(Result<T>& value, T fallback) {
-        if (value) {
-            return *value;
-        }
-        value.error().code = ErrorCode::kCorrupt;
-        setError(std::move(value.error()));
-        return fallback;
-    }
-
-    const GgufMetadata& m_metadata;
-    std::string m_prefix;
-    std::optional<Error> m_error;
-};
+using Keys = GgufKeys;
 
 // The values of a small vector of the file, whatever its type.
 std::vector<double> readFactors(const GgufFile& file, std::string_view name, Keys& keys) {
@@ -119,7 +42,7 @@ std::vector<double> readFactors(const GgufFile& file, std::string_view name, Key
     return {values.begin(), values.end()};
 }
 
-void readRopeScaling(Keys& keys, RopeSpec& rope) {
+void readRopeScaling(Keys& keys, bool roundsYarn, RopeSpec& rope) {
     using Scaling = RopeSpec::Scaling;
     const std::string_view type = keys.stringOr("rope.scaling.type", "");
     if (type == "linear" || (type.empty() && keys.has("rope.scale_linear"))) {
@@ -133,6 +56,7 @@ void readRopeScaling(Keys& keys, RopeSpec& rope) {
     if (type == "yarn") {
         rope.scaling = Scaling::kYarn;
         rope.factor = keys.numberOr("rope.scaling.factor", 1);
+        rope.yarnTruncate = roundsYarn;
         rope.betaFast = keys.numberOr("rope.scaling.yarn_beta_fast", rope.betaFast);
         rope.betaSlow = keys.numberOr("rope.scaling.yarn_beta_slow", rope.betaSlow);
         if (keys.has("rope.scaling.yarn_attn_factor") || keys.has("rope.scaling.attn_factor")) {
@@ -169,7 +93,7 @@ void readRope(const GgufFile& file, const Architecture& architecture, Keys& keys
         rope.factors = readFactors(file, "rope_factors_short.weight", keys);
         rope.longFactors = readFactors(file, "rope_factors_long.weight", keys);
     }
-    readRopeScaling(keys, rope);
+    readRopeScaling(keys, architecture.roundsYarn, rope);
     if (architecture.hasLocalTheta) {
         parameters.localRope = RopeSpec{.rotaryDim = rope.rotaryDim,
                                         .theta = keys.numberOr("rope.freq_base_swa", 10000.0),
@@ -197,13 +121,6 @@ void readWindows(const GgufMetadata& metadata, const Architecture& architecture,
 Result<Hyperparameters> readGgufParameters(const GgufFile& file, const Architecture& architecture) {
     const GgufMetadata& metadata = file.metadata();
     Keys keys(metadata, architecture.gguf);
-    if (keys.integerOr("expert_count", 0) > 0) {
-        return fail(ErrorCode::kUnsupported,
-                    "architecture '" + std::string(architecture.gguf) +
-                        "' with experts is not supported yet: missing are mixture-of-experts "
-                        "layers; the nearest that is supported is '" +
-                        std::string(architecture.gguf) + "' without them");
-    }
     Hyperparameters parameters;
     const std::int64_t layers = keys.integer("block_count");
     if (keys.error()) {
@@ -249,12 +166,14 @@ Result<Hyperparameters> readGgufParameters(const GgufFile& file, const Architect
     readRope(file, architecture, keys, parameters);
     readWindows(metadata, architecture, keys, parameters);
     applyRopeRule(architecture, parameters);
+    readGgufExperts(file, architecture, keys, parameters);
 
     if (keys.has("attention.scale")) {
         parameters.attentionScale = keys.numberOr("attention.scale", 0);
     } else if (architecture.scaleByHiddenLayers == layers) {
         parameters.attentionScale = 1.0 / std::sqrt(static_cast<double>(perHead));
     }
+    readGgufLatent(keys, architecture, parameters);
     parameters.attentionSoftcap = static_cast<float>(keys.numberOr("attn_logit_softcapping", 0));
     parameters.logitSoftcap = static_cast<float>(keys.numberOr("final_logit_softcapping", 0));
     parameters.embeddingScale = architecture.scalesEmbedding

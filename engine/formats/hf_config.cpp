@@ -89,6 +89,11 @@ std::int64_t HfConfig::required(Keys keys) {
 std::optional<bool> HfConfig::boolean(std::string_view key) {
     const Json* value = find({key});
     if (value == nullptr) {
+        for (const ConfigDefault& standard : m_architecture.defaults) {
+            if (standard.key == key && !m_config.contains(key)) {
+                return standard.value != 0;
+            }
+        }
         return std::nullopt;
     }
     if (!value->is_boolean()) {

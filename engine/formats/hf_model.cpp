@@ -1,3 +1,4 @@
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -8,6 +9,7 @@
 #include "engine/formats/model_facts.h"
 #include "engine/formats/read_model.h"
 #include "engine/formats/safetensors.h"
+#include "kernels/quant.h"
 
 namespace quern::engine {
 
@@ -112,6 +114,19 @@ Result<Folder> openFolder(const fs::path& path) {
     return folder;
 }
 
+// MXFP4 lies in two tensors, blocks [experts, rows, groups, 16] and scales [experts, rows, groups]:
+// what they are together.
+std::optional<kernels::TensorView> wholeOfMxfp4(const SafetensorsEntry& entry) {
+    const kernels::Shape& blocks = entry.shape;
+    if (!entry.name.ends_with("_blocks") || entry.dtype != "U8" || blocks.rank != 4 ||
+        blocks.dims[3] != 16) {
+        return std::nullopt;
+    }
+    return kernels::TensorView{
+        .type = kernels::DType::kMXFP4,
+        .shape = {.dims = {blocks.dims[0], blocks.dims[1], blocks.dims[2] * 32, 1}, .rank = 3}};
+}
+
 ModelInfo describe(const Folder& folder, const fs::path& path) {
     ModelInfo info;
     info.path = path;
@@ -129,7 +144,11 @@ ModelInfo describe(const Folder& folder, const fs::path& path) {
     info.hiddenSize = sizeOf(folder.config, "hidden_size");
     info.vocabSize = sizeOf(folder.config, "vocab_size");
     for (const SafetensorsEntry& entry : folder.weights->entries()) {
-        if (entry.type) {
+        if (const auto whole = wholeOfMxfp4(entry)) {
+            addTensor(info, entry.name, *whole,
+                      kernels::rowBytes(whole->type, whole->shape.cols()).value_or(0) *
+                          whole->shape.rows());
+        } else if (entry.type) {
             addTensor(info, entry.name, {.type = *entry.type, .shape = entry.shape},
                       static_cast<std::int64_t>(entry.data.size()));
         }
@@ -159,6 +178,15 @@ Status nameTensors(const Folder& folder, const Architecture& architecture, Tenso
                                                      folder.modelType +
                                                      "' is known to have; leaving it out would "
                                                      "change the model");
+        }
+        // Parts of MXFP4 blocks are put together later, byte by byte.
+        const bool isPart =
+            name.canonical.ends_with(".blocks") || name.canonical.ends_with(".scales");
+        if (isPart && entry.dtype == "U8") {
+            table.set(
+                name.canonical,
+                {.type = kernels::DType::kI8, .shape = entry.shape, .data = entry.data.data()});
+            continue;
         }
         if (!entry.type) {
             return fail(ErrorCode::kUnsupported,
@@ -199,6 +227,7 @@ Result<ReadModel> readHfFolder(const fs::path& path) {
     }
     model.parameters = std::move(*parameters);
     model.isTransposed = model.architecture->isTransposed;
+    model.areExpertsInterleaved = model.architecture->experts.isInterleaved;
     model.tensors = std::make_unique<TensorTable>();
     if (auto status = nameTensors(*folder, *model.architecture, *model.tensors); !status) {
         return forward(status);

@@ -4,6 +4,8 @@
 #include <array>
 #include <span>
 
+#include "engine/formats/hf_expert_names.h"
+
 namespace quern::engine {
 
 namespace {
@@ -143,6 +145,10 @@ HfName canonicalHfName(const Architecture& architecture, std::string_view name) 
             return {.kind = HfName::Kind::kKnown,
                     .canonical = "blk." + std::string(part.number) + "." + std::string(rule->to) +
                                  std::string(suffix)};
+        }
+        if (const auto expert = canonicalExpertName(layerPart(withoutPrefix(name)).rest)) {
+            return {.kind = HfName::Kind::kKnown,
+                    .canonical = "blk." + std::string(part.number) + "." + *expert};
         }
     } else if (const NameRule* rule = findRule(kOuterNames, inner); rule != nullptr) {
         return {.kind = HfName::Kind::kKnown,

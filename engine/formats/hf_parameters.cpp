@@ -5,7 +5,9 @@
 #include <string>
 
 #include "engine/formats/hf_config.h"
+#include "engine/formats/hf_experts.h"
 #include "engine/formats/hf_rope.h"
+#include "engine/formats/latent.h"
 #include "engine/formats/state_parameters.h"
 
 namespace quern::engine {
@@ -202,6 +204,22 @@ void readScales(HfConfig& config, const Architecture& architecture, Hyperparamet
         config.numberOr({"logit_scale"}, 1) / config.numberOr({"logits_scaling"}, 1);
 }
 
+// MXFP4 is a type of ours; others need their own readers.
+void checkQuantization(HfConfig& config) {
+    const Json* quantization = config.find({"quantization_config"});
+    if (quantization == nullptr) {
+        return;
+    }
+    const auto method =
+        quantization->is_object() ? quantization->find("quant_method") : quantization->end();
+    if (quantization->is_object() && method != quantization->end() && *method == "mxfp4") {
+        return;
+    }
+    config.setError(ErrorCode::kUnsupported,
+                    "quantization_config: quantized checkpoints other than mxfp4 are not supported "
+                    "yet; the nearest that is supported is the same model in BF16, or as GGUF");
+}
+
 }  // namespace
 
 Result<Hyperparameters> readHfParameters(const Json& json, const Architecture& architecture,
@@ -232,12 +250,10 @@ Result<Hyperparameters> readHfParameters(const Json& json, const Architecture& a
         readHfRope(config, architecture, parameters);
     }
     readScales(config, architecture, parameters);
+    readHfLatent(config, architecture, parameters);
+    readHfExperts(config, architecture, parameters);
     parameters.isHeadTied = config.boolean("tie_word_embeddings");
-    if (config.has({"quantization_config"})) {
-        config.setError(ErrorCode::kUnsupported,
-                        "quantization_config: quantized checkpoints are not supported yet; the "
-                        "nearest that is supported is the same model in BF16, or as GGUF");
-    }
+    checkQuantization(config);
     if (config.error()) {
         return tl::unexpected<Error>(*config.error());
     }

@@ -14,6 +14,7 @@ RopeSpec baseRope(HfConfig& config, const Architecture& architecture,
                   const Hyperparameters& parameters) {
     RopeSpec rope;
     rope.layout = architecture.hfRope;
+    rope.yarnTruncate = architecture.roundsYarn;
     rope.theta = config.numberOr({"rope_theta", "rotary_emb_base"}, 10000.0);
     rope.originalContext =
         config.integerOr({"original_max_position_embeddings"}, parameters.contextTokens);
@@ -33,7 +34,7 @@ void readYarn(HfConfig& values, RopeSpec& rope) {
     rope.scaling = Scaling::kYarn;
     rope.betaFast = values.numberOr({"beta_fast"}, rope.betaFast);
     rope.betaSlow = values.numberOr({"beta_slow"}, rope.betaSlow);
-    rope.yarnTruncate = values.booleanOr("truncate", true);
+    rope.yarnTruncate = values.booleanOr("truncate", rope.yarnTruncate);
     rope.mscale = values.number({"mscale"});
     rope.mscaleAllDim = values.number({"mscale_all_dim"});
     rope.attentionFactor = values.number({"attention_factor"});

@@ -6,6 +6,8 @@
 #include <string>
 #include <utility>
 
+#include "engine/model/experts.h"
+#include "engine/model/latent_attention.h"
 #include "kernels/quant.h"
 
 namespace quern::engine {
@@ -53,6 +55,16 @@ Status checkSizes(const Hyperparameters& parameters) {
                                    {at + "key/value head count", parameters.kvHeads[i]},
                                    {at + "key length", parameters.keyDim},
                                    {at + "value length", parameters.valueDim}});
+    }
+    if (parameters.latent.rank != 0) {
+        if (auto status = checkLatentSizes(parameters.latent, ""); !status) {
+            return status;
+        }
+    }
+    if (!parameters.hasExperts.empty()) {
+        if (auto status = checkExperts(parameters.experts, ""); !status) {
+            return status;
+        }
     }
     for (const auto& [what, size] : sizes) {
         if (auto status = checkSize(what, size); !status) {
@@ -171,6 +183,8 @@ AttentionSpec makeAttention(const Architecture& architecture, const Hyperparamet
     attention.hasQkNorm =
         architecture.qkNorm == QkNorm::kHeads || architecture.qkNorm == QkNorm::kWholeRow ||
         (architecture.qkNorm == QkNorm::kIfPresent && table.has("blk.0.attn_q_norm.weight"));
+    attention.hasSinks = architecture.hasSinks;
+    attention.latent = parameters.latent;
     attention.isQkNormWholeRow = architecture.qkNorm == QkNorm::kWholeRow;
     attention.hasOutputGate = architecture.hasOutputGate;
     return attention;
@@ -284,6 +298,9 @@ Result<ModelSpec> makeSpec(const Architecture& architecture, const Hyperparamete
                         .attentionNorms = architecture.attentionNorms,
                         .mlpNorms = architecture.mlpNorms,
                         .isParallel = parameters.isParallel};
+        if (!parameters.hasExperts.empty() && parameters.hasExperts[i]) {
+            layer.experts = parameters.experts;
+        }
         // Parallel blocks come with one norm or two; their tensors tell.
         if (layer.isParallel) {
             layer.mlpNorms.hasPre = hasMlpNorm;

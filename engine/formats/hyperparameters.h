@@ -45,6 +45,10 @@ struct Hyperparameters {
     std::optional<bool> isHeadTied;  // absent: tied when there is no head
     FusedQkv fusedQkv = FusedQkv::kBlocks;
 
+    LatentSpec latent;
+    ExpertsSpec experts;           // of the layers that have them …
+    std::vector<bool> hasExperts;  // … by layer; empty where none has
+
     [[nodiscard]] std::int64_t layers() const { return static_cast<std::int64_t>(heads.size()); }
 };
 

@@ -30,12 +30,31 @@ std::string mostBytesType(const ModelInfo& info) {
     return most == bytes.end() ? std::string() : std::string(kernels::traits(most->first).name);
 }
 
+namespace {
+
+// A block of experts takes as much room for a token as a block this wide would, which has gate, up
+// and the product: a part of it is the results of the experts before they are added up.
+std::int64_t widthOfExperts(const ExpertsSpec& experts, std::int64_t hidden) {
+    return experts.used * (experts.intermediate + (hidden + 2) / 3) + experts.sharedIntermediate;
+}
+
+// Of the gated experts that a token does not take; no more than `all`, for a header may claim
+// matrices that the file cannot hold.
+std::int64_t idleParameters(const ExpertsSpec& experts, std::int64_t hidden, std::int64_t all) {
+    const double idle = static_cast<double>(experts.count - experts.used) * 3 *
+                        static_cast<double>(experts.intermediate) * static_cast<double>(hidden);
+    return static_cast<std::int64_t>(std::min(idle, static_cast<double>(all)));
+}
+
+}  // namespace
+
 void completeInfo(const ModelSpec& spec, ModelInfo& info) {
     info.isSupported = true;
     info.contextTokens = spec.contextTokens;
     info.layers = static_cast<std::int64_t>(spec.layers.size());
     info.hiddenSize = spec.hiddenSize;
     info.vocabSize = spec.vocabSize;
+    info.activeParameters = info.parameters;
     info.cacheLayers.clear();
     for (const LayerSpec& layer : spec.layers) {
         const AttentionSpec& attention = layer.attention;
@@ -43,7 +62,14 @@ void completeInfo(const ModelSpec& spec, ModelInfo& info) {
             {.elementsPerToken = attention.kvHeads * (attention.keyDim + attention.valueDim),
              .window = attention.window,
              .stateFloats = stateFloats(layer.state, spec.hiddenSize)});
-        info.intermediateSize = std::max(info.intermediateSize, layer.mlp.intermediate);
+        if (layer.experts.count > 0) {
+            info.intermediateSize =
+                std::max(info.intermediateSize, widthOfExperts(layer.experts, spec.hiddenSize));
+            info.activeParameters -=
+                idleParameters(layer.experts, spec.hiddenSize, info.activeParameters);
+        } else {
+            info.intermediateSize = std::max(info.intermediateSize, layer.mlp.intermediate);
+        }
         info.queryElements = std::max({info.queryElements, attention.heads * attention.keyDim,
                                        stateWidth(layer.state, spec.hiddenSize)});
     }

@@ -18,6 +18,7 @@ struct ReadModel {
     ModelSpec spec;
     std::unique_ptr<TensorTable> tensors;  // canonical names; fused ones are still fused
     bool isTransposed = false;             // matrices of layers are [in, out]
+    bool areExpertsInterleaved = false;    // see ExpertRules
 };
 
 /// The header's facts of a GGUF file or a Hugging Face folder, whatever its architecture.

@@ -18,6 +18,12 @@ constexpr std::array<std::string_view, 7> kOuter{
     "rope_factors_short", "rope_factors_long", "position_embd"};
 constexpr std::array<std::string_view, 8> kInLayers{
     "attn_q", "attn_k", "attn_v", "attn_qkv", "attn_output", "ffn_up", "ffn_gate_up", "ffn_down"};
+constexpr std::array<std::string_view, 10> kOfExperts{
+    "ffn_gate_inp",     "exp_probs_b",    "ffn_gate_exps", "ffn_up_exps",    "ffn_down_exps",
+    "ffn_gate_up_exps", "ffn_gate_shexp", "ffn_up_shexp",  "ffn_down_shexp", "ffn_gate_inp_shexp"};
+constexpr std::array<std::string_view, 8> kOfLatent{"attn_q_a",      "attn_q_a_norm",  "attn_q_b",
+                                                    "attn_kv_a_mqa", "attn_kv_a_norm", "attn_kv_b",
+                                                    "attn_k_b",      "attn_v_b"};
 // Tables of frequencies that old converters wrote into each layer.
 constexpr std::array<std::string_view, 2> kIgnoredInLayers{"attn_rot_embd", "rope_freqs"};
 
@@ -66,8 +72,21 @@ std::vector<std::string_view> layerTensors(const Architecture& architecture) {
     for (const std::string_view name : stateTensors(architecture.state)) {
         names.push_back(name);
     }
+    addIf(architecture.hasSinks, "attn_sinks");
+    if (architecture.isLatent) {
+        names.insert(names.end(), kOfLatent.begin(), kOfLatent.end());
+    }
+    if (architecture.experts.isAllowed) {
+        names.insert(names.end(), kOfExperts.begin(), kOfExperts.end());
+    }
     names.insert(names.end(), kIgnoredInLayers.begin(), kIgnoredInLayers.end());
     return names;
+}
+
+// "ffn_up_exps.7" → "ffn_up_exps"
+std::string_view withoutExpert(std::string_view stem) {
+    const std::size_t dot = stem.find("_exps.");
+    return dot == std::string_view::npos ? stem : stem.substr(0, dot + 5);
 }
 
 // "blk.12.attn_q" → 12 and "attn_q"; −1 outside of layers.
@@ -77,7 +96,7 @@ struct Place {
 };
 
 Place placeOf(std::string_view name) {
-    for (const std::string_view suffix : {".weight", ".bias"}) {
+    for (const std::string_view suffix : {".weight", ".bias", ".blocks", ".scales"}) {
         if (name.ends_with(suffix)) {
             name.remove_suffix(suffix.size());
         }
@@ -93,7 +112,7 @@ Place placeOf(std::string_view name) {
     if (error != std::errc() || layer < 0 || digits >= rest.size() || rest[digits] != '.') {
         return {.layer = -1, .stem = name};
     }
-    return {.layer = layer, .stem = rest.substr(digits + 1)};
+    return {.layer = layer, .stem = withoutExpert(rest.substr(digits + 1))};
 }
 
 }  // namespace

@@ -4,6 +4,9 @@
 #include <string>
 #include <utility>
 
+#include "engine/model/experts.h"
+#include "engine/model/latent_attention.h"
+
 namespace quern::engine {
 
 namespace {
@@ -34,6 +37,11 @@ Status checkAttention(const ModelSpec& spec, const AttentionSpec& a, const std::
                                              " attention heads cannot share " +
                                              std::to_string(a.kvHeads) + " key/value heads evenly");
     }
+    if (a.latent.rank != 0) {
+        if (auto status = checkLatent(a, at); !status) {
+            return status;
+        }
+    }
     if (a.window < 0) {
         return fail(ErrorCode::kCorrupt, at + "window is " + std::to_string(a.window));
     }
@@ -61,6 +69,11 @@ Status checkLayer(const ModelSpec& spec, std::size_t index) {
     const std::string at = "layer " + std::to_string(index) + ": ";
     if (layer.hasMlp) {
         if (auto status = checkSize(at + "intermediate size", layer.mlp.intermediate); !status) {
+            return status;
+        }
+    }
+    if (layer.experts.count != 0) {
+        if (auto status = checkExperts(layer.experts, at); !status) {
             return status;
         }
     }

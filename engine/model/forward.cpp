@@ -6,6 +6,8 @@
 #include <utility>
 
 #include "engine/model/check_spec.h"
+#include "engine/model/experts.h"
+#include "engine/model/latent_attention.h"
 #include "engine/model/pass_builder.h"
 #include "engine/model/rope.h"
 #include "engine/model/state_layers.h"
@@ -140,7 +142,9 @@ private:
         } else if (spec.isParallel) {
             mlpIn = attentionIn;
         }
-        ValueId transformed = mlp(spec.mlp, name, tensor, mlpIn);
+        ValueId transformed = spec.experts.count > 0 ? expertsBlock(m_pass, spec, m_spec.hiddenSize,
+                                                                    name + "mlp.", tensor, mlpIn)
+                                                     : mlp(spec.mlp, name, tensor, mlpIn);
         transformed =
             leaveBlock(transformed, spec.mlpNorms, name + "mlp.", tensor + "post_ffw_norm");
         return m_pass.add(name + "mlp.residual", residual, transformed);
@@ -158,6 +162,12 @@ private:
         const AttentionSpec& a = m_spec.layers[index].attention;
         const std::string name = layerName(index) + "attn.";
         const std::string tensor = tensorPrefix(index);
+        if (a.latent.rank > 0) {
+            const LatentContext context{
+                .pass = m_pass, .spec = a, .name = name, .tensor = tensor, .rope = ropeOf(a)};
+            const LatentParts parts = latentParts(context, x);
+            return latentValues(context, attend(index, parts.query, parts.key, parts.value));
+        }
         ValueId query = m_pass.linear(name + "q", x, tensor + "attn_q", a.heads * a.keyDim);
         ValueId key = m_pass.linear(name + "k", x, tensor + "attn_k", a.kvHeads * a.keyDim);
         const ValueId value =
@@ -169,10 +179,29 @@ private:
         }
         rope(a, name + "q.rope", query);
         rope(a, name + "k.rope", key);
+        const ValueId mixed = attend(index, query, key, value);
+        if (!a.hasOutputGate) {
+            return mixed;
+        }
+        const ValueId gate =
+            m_pass.linear(name + "gate", x, tensor + "attn_gate", a.heads * a.valueDim);
+        const ValueId gated = m_pass.value(name + "gated", x, a.heads * a.valueDim);
+        m_pass.emit(
+            name + "gated",
+            kernels::GluOp{
+                .gate = gate, .up = mixed, .out = gated, .kind = kernels::Activation::kSigmoid});
+        return gated;
+    }
+
+    /// Keeps a token's keys and values and mixes what is kept.
+    ValueId attend(std::size_t index, ValueId query, ValueId key, ValueId value) {
+        const AttentionSpec& a = m_spec.layers[index].attention;
+        const std::string name = layerName(index) + "attn.";
+        const std::string tensor = tensorPrefix(index);
         const std::int32_t kvLayer = m_kvLayers[index];
         m_pass.emit(name + "write",
                     kernels::KvWriteOp{.key = key, .value = value, .kvLayer = kvLayer});
-        const ValueId out = m_pass.value(name + "mix", x, a.heads * a.valueDim);
+        const ValueId out = m_pass.value(name + "mix", query, a.heads * a.valueDim);
         const WeightId sinks =
             a.hasSinks ? m_pass.vector(tensor + "attn_sinks.weight", a.heads) : kNone;
         m_pass.emit(name + "mix", kernels::AttentionOp{.query = query,
@@ -183,29 +212,25 @@ private:
                                                        .window = a.window,
                                                        .softcap = a.softcap,
                                                        .sinks = sinks});
-        if (!a.hasOutputGate) {
-            return out;
-        }
-        const ValueId gate =
-            m_pass.linear(name + "gate", x, tensor + "attn_gate", a.heads * a.valueDim);
-        const ValueId gated = m_pass.value(name + "gated", x, a.heads * a.valueDim);
-        m_pass.emit(
-            name + "gated",
-            kernels::GluOp{
-                .gate = gate, .up = out, .out = gated, .kind = kernels::Activation::kSigmoid});
-        return gated;
+        return out;
     }
 
     void rope(const AttentionSpec& a, const std::string& name, ValueId inOut) {
         if (a.rope == kNone || m_pass.hasError()) {
             return;
         }
+        kernels::RopeOp op = ropeOf(a);
+        op.inOut = inOut;
+        op.headDim = a.keyDim;
+        m_pass.emit(name, op);
+    }
+
+    /// All but what is turned.
+    kernels::RopeOp ropeOf(const AttentionSpec& a) const {
         const auto index = static_cast<std::size_t>(a.rope);
-        m_pass.emit(name, kernels::RopeOp{.inOut = inOut,
-                                          .headDim = a.keyDim,
-                                          .freqs = m_ropeFreqs[index],
-                                          .layout = m_spec.ropes[index].layout,
-                                          .magnitude = m_ropeMagnitudes[index]});
+        return {.freqs = m_ropeFreqs[index],
+                .layout = m_spec.ropes[index].layout,
+                .magnitude = m_ropeMagnitudes[index]};
     }
 
     ValueId mlp(const MlpSpec& spec, const std::string& layerPrefix, const std::string& tensor,

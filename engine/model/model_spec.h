@@ -40,6 +40,15 @@ struct NormSpec {
     float weightOffset = 0.0F;  // Gemma from Hugging Face: 1
 };
 
+/// Multi-head latent attention (see latent_attention.h). Sizes of a head.
+struct LatentSpec {
+    std::int64_t rank = 0;       // columns that keys and values are made of; 0: not latent
+    std::int64_t queryRank = 0;  // likewise of queries; 0: made of the layer's input
+    std::int64_t nopeDim = 0;    // key columns without a position …
+    std::int64_t ropeDim = 0;    // … and with one
+    std::int64_t valueDim = 0;
+};
+
 struct AttentionSpec {
     std::int64_t heads = 0;
     std::int64_t kvHeads = 0;
@@ -53,12 +62,31 @@ struct AttentionSpec {
     bool isQkNormWholeRow = false;       // … or over the whole row (OLMo 2)
     bool hasSinks = false;
     bool hasOutputGate = false;  // its result is multiplied by sigmoid(attn_gate · x)
+    LatentSpec latent;           // keyDim and valueDim are then those of the cache, kvHeads is 1
 };
 
 struct MlpSpec {
     std::int64_t intermediate = 0;
     kernels::Activation activation = kernels::Activation::kSilu;
     bool isGated = true;
+};
+
+/// A feed-forward block of experts, of which each token takes a few, and perhaps one that all take.
+struct ExpertsSpec {
+    std::int64_t count = 0;  // 0: the block is an MlpSpec's
+    std::int64_t used = 0;   // by each token
+    std::int64_t intermediate = 0;
+    kernels::Gating gating = kernels::Gating::kSoftmax;
+    bool normalizes = false;        // the shares of those used add up to 1 …
+    float scale = 1.0F;             // … and are multiplied by it
+    std::int64_t groups = 1;        // of neighbouring experts, …
+    std::int64_t groupsUsed = 1;    // … of which a token takes from so many, …
+    bool ranksGroupsByTwo = false;  // … the best by their two best experts, or by the best one
+    /// Above 0: the gated unit is gpt-oss's (see ClampedGluOp).
+    float gluLimit = 0.0F;
+    float gluAlpha = 1.702F;
+    std::int64_t sharedIntermediate = 0;  // of the expert that all tokens take; 0: none
+    bool hasSharedGate = false;           // its result is multiplied by a gate's sigmoid
 };
 
 /// Which norms stand around a block. x += post(block(pre(x))).
@@ -72,6 +100,7 @@ struct LayerSpec {
     StateSpec state;  // in place of attention
     bool hasMlp = true;
     MlpSpec mlp;
+    ExpertsSpec experts;
     BlockNorms attentionNorms;
     BlockNorms mlpNorms;
     /// Attention and MLP both read the layer's input and are added to it together. The MLP has its
@@ -102,6 +131,17 @@ struct LayerSpec {
 ///   DeltaNet   ssm_qkv [qkv, hidden] · ssm_z [inner, hidden] · ssm_alpha, ssm_beta [valueHeads,
 ///              hidden] · ssm_conv1d [qkv, rows] · ssm_a (below 0), ssm_dt_bias [valueHeads]
 ///              · ssm_norm [valueDim] · ssm_out [hidden, inner]
+/// Latent attention has instead of attn_q, attn_k, attn_v:
+///   attn_q_a [queryRank, hidden], attn_q_a_norm, attn_q_b [heads·(nopeDim + ropeDim), queryRank]
+///   (or attn_q [heads·(nopeDim + ropeDim), hidden]) · attn_kv_a_mqa [rank + ropeDim, hidden]
+///   · attn_kv_a_norm [rank] · attn_k_b [heads, rank, nopeDim], attn_v_b [heads, valueDim, rank],
+///   or a matrix a head: attn_v_b.7.weight. The last columns of each head turn.
+/// A layer of experts has instead of ffn_gate, ffn_up, ffn_down:
+///   ffn_gate_inp [experts, hidden] · exp_probs_b.bias [experts], where there is a bias of choice
+///   · ffn_gate_exps, ffn_up_exps [experts, intermediate, hidden] · ffn_down_exps
+///   [experts, hidden, intermediate], or a matrix an expert: ffn_up_exps.7.weight; biases
+///   [experts, rows] · ffn_gate_shexp, ffn_up_shexp, ffn_down_shexp (sharedIntermediate)
+///   · ffn_gate_inp_shexp [1, hidden] (hasSharedGate)
 /// A reader whose file names or fuses them otherwise maps them: parallel blocks with two norms have
 /// attention's under attn_norm and the MLP's under ffn_norm, whatever the file calls them.
 struct ModelSpec {

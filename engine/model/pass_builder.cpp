@@ -55,7 +55,7 @@ ValueId PassBuilder::value(const std::string& name, ValueId like, std::int64_t c
 
 void PassBuilder::emit(const std::string& name, kernels::OpVariant op) {
     if (!hasError()) {
-        m_pass.ops.ops.push_back({.name = name, .op = op});
+        m_pass.ops.ops.push_back({.name = name, .op = std::move(op)});
     }
 }
 
@@ -92,6 +92,39 @@ WeightId PassBuilder::matrix(const std::string& tensor, std::int64_t rows, std::
         return known->second;
     }
     return addWeight({.name = tensor, .type = view->type, .rows = rows, .cols = cols}, *view);
+}
+
+std::vector<WeightId> PassBuilder::matricesOfExperts(const std::string& stem, std::int64_t count,
+                                                     std::int64_t rows, std::int64_t cols) {
+    std::vector<WeightId> ids;
+    const auto stacked = hasError() ? std::nullopt : m_tensors.find(stem + ".weight");
+    if (!stacked) {
+        for (std::int64_t expert = 0; expert < count && !hasError(); ++expert) {
+            ids.push_back(matrix(stem + "." + std::to_string(expert) + ".weight", rows, cols));
+        }
+        return ids;
+    }
+    const kernels::Shape wanted{.dims = {count, rows, cols, 1}, .rank = 3};
+    if (!(stacked->shape == wanted)) {
+        setError(wrongShape(stem + ".weight", stacked->shape, shapeText(wanted)));
+        return ids;
+    }
+    const auto rowBytes = kernels::rowBytes(stacked->type, cols);
+    if (!rowBytes) {
+        setError(rowBytes.error());
+        return ids;
+    }
+    for (std::int64_t expert = 0; expert < count; ++expert) {
+        const kernels::TensorView slice{.type = stacked->type,
+                                        .shape = {.dims = {rows, cols, 1, 1}, .rank = 2},
+                                        .data = stacked->data + expert * rows * *rowBytes};
+        ids.push_back(addWeight({.name = stem + "." + std::to_string(expert) + ".weight",
+                                 .type = stacked->type,
+                                 .rows = rows,
+                                 .cols = cols},
+                                slice));
+    }
+    return ids;
 }
 
 std::vector<float> PassBuilder::readVector(const std::string& tensor, std::int64_t elements) {

@@ -30,6 +30,10 @@ public:
 
     /// A matrix of the file, the same id each time it is asked for.
     kernels::WeightId matrix(const std::string& tensor, std::int64_t rows, std::int64_t cols);
+    /// The matrices of `count` experts or heads: slices of `stem`.weight [count, rows, cols], or
+    /// tensors of their own, `stem`.0.weight and on.
+    std::vector<kernels::WeightId> matricesOfExperts(const std::string& stem, std::int64_t count,
+                                                     std::int64_t rows, std::int64_t cols);
     /// A vector of the file, in F32. `elements` must be what it holds, in whatever shape.
     kernels::WeightId vector(const std::string& tensor, std::int64_t elements);
     /// kNone where the file has no such vector.

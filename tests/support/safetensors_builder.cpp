@@ -7,17 +7,25 @@ namespace quern::test {
 SafetensorsBuilder& SafetensorsBuilder::tensor(std::string_view name,
                                                const std::vector<std::int64_t>& shape,
                                                std::string_view dtype, std::size_t elementBytes) {
-    std::string dims;
     std::size_t bytes = elementBytes;
     for (const std::int64_t dim : shape) {
-        dims += (dims.empty() ? "" : ",") + std::to_string(dim);
         bytes *= static_cast<std::size_t>(dim);
+    }
+    return raw(name, shape, dtype, std::string(bytes, '\0'));
+}
+
+SafetensorsBuilder& SafetensorsBuilder::raw(std::string_view name,
+                                            const std::vector<std::int64_t>& shape,
+                                            std::string_view dtype, std::string_view bytes) {
+    std::string dims;
+    for (const std::int64_t dim : shape) {
+        dims += (dims.empty() ? "" : ",") + std::to_string(dim);
     }
     m_header += m_header.empty() ? "" : ",";
     m_header += "\"" + std::string(name) + "\":{\"dtype\":\"" + std::string(dtype) +
                 "\",\"shape\":[" + dims + "],\"data_offsets\":[" + std::to_string(m_data.size()) +
-                "," + std::to_string(m_data.size() + bytes) + "]}";
-    m_data.resize(m_data.size() + bytes);
+                "," + std::to_string(m_data.size() + bytes.size()) + "]}";
+    m_data += bytes;
     return *this;
 }
 

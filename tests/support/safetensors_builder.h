@@ -14,6 +14,9 @@ public:
     /// A tensor of zeros, of "F32", "BF16", "F16" or another type of `elementBytes`.
     SafetensorsBuilder& tensor(std::string_view name, const std::vector<std::int64_t>& shape,
                                std::string_view dtype = "F32", std::size_t elementBytes = 4);
+    /// A tensor with these bytes.
+    SafetensorsBuilder& raw(std::string_view name, const std::vector<std::int64_t>& shape,
+                            std::string_view dtype, std::string_view bytes);
     [[nodiscard]] std::string bytes() const;
 
     /// A file of any header and data, right or wrong.

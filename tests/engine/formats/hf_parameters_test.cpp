@@ -218,5 +218,69 @@ TEST(HfParameters, JsonAsPeopleHaveIt) {
     EXPECT_EQ(parseJson(std::string(1000000, '['), "x").error().code, ErrorCode::kCorrupt);
 }
 
+std::string describe(const Hyperparameters& parameters) {
+    const ExpertsSpec& e = parameters.experts;
+    std::string text =
+        std::to_string(e.used) + " of " + std::to_string(e.count) + " × " +
+        std::to_string(e.intermediate) + ", gating " + std::to_string(static_cast<int>(e.gating)) +
+        (e.normalizes ? " norm" : "") + ", groups " + std::to_string(e.groupsUsed) + "/" +
+        std::to_string(e.groups) + (e.ranksGroupsByTwo ? " by two" : "") + ", shared " +
+        std::to_string(e.sharedIntermediate) + (e.hasSharedGate ? " gated" : "") + ", layers ";
+    for (const bool has : parameters.hasExperts) {
+        text += has ? "x" : ".";
+    }
+    return text;
+}
+
+TEST(HfParameters, ExpertsOfEachFamily) {
+    struct Case {
+        const char* modelType;
+        const char* fields;
+        const char* wanted;
+    };
+    const Case cases[] = {
+        {"mixtral", "", "2 of 8 × 96, gating 0 norm, groups 1/1, shared 0, layers xxxxxx"},
+        {"mixtral", R"("num_local_experts":4,"num_experts_per_tok":3)",
+         "3 of 4 × 96, gating 0 norm, groups 1/1, shared 0, layers xxxxxx"},
+        {"qwen2_moe", R"("num_experts":8,"moe_intermediate_size":32,"decoder_sparse_step":2,
+            "mlp_only_layers":[3],"shared_expert_intermediate_size":48,"norm_topk_prob":false)",
+         "4 of 8 × 32, gating 0, groups 1/1, shared 48 gated, layers .x...x"},
+        {"qwen3_moe", R"("num_local_experts":8,"num_experts_per_tok":2,"norm_topk_prob":true)",
+         "2 of 8 × 768, gating 0 norm, groups 1/1, shared 0, layers xxxxxx"},
+        {"qwen3_moe", R"("num_experts":16,"moe_intermediate_size":24)",
+         "8 of 16 × 24, gating 0, groups 1/1, shared 0, layers xxxxxx"},
+        {"gpt_oss", "", "4 of 128 × 96, gating 2, groups 1/1, shared 0, layers xxxxxx"},
+        {"deepseek_v2", R"("topk_method":"greedy","n_group":4,"topk_group":2,
+            "num_experts_per_tok":6,"first_k_dense_replace":1)",
+         "6 of 64 × 1407, gating 0, groups 1/1, shared 2814, layers .xxxxx"},
+        {"deepseek_v2", R"("topk_method":"group_limited_greedy","n_group":4,"topk_group":2,
+            "num_experts_per_tok":6,"n_shared_experts":null)",
+         "6 of 64 × 1407, gating 0, groups 2/4, shared 0, layers xxxxxx"},
+        {"deepseek_v3", "",
+         "8 of 256 × 2048, gating 1 norm, groups 4/8 by two, shared 2048, "
+         "layers ...xxx"},
+    };
+    for (const Case& c : cases) {
+        EXPECT_EQ(describe(mustRead(c.modelType, c.fields)), c.wanted) << c.fields;
+    }
+    EXPECT_TRUE(mustRead("llama", R"("num_local_experts":0)").hasExperts.empty());
+}
+
+TEST(HfParameters, RefusesWhatNoExpertsCanBe) {
+    const auto refusal = [](const char* fields) {
+        const auto parameters = read("qwen2_moe", fields);
+        return parameters ? std::string("nothing") : parameters.error().message;
+    };
+    EXPECT_EQ(refusal(R"("decoder_sparse_step":0)"),
+              "config.json: decoder_sparse_step is 0 and moe_layer_freq is 1; each must be at "
+              "least 1");
+    EXPECT_EQ(refusal(R"("scoring_func":"argmax")"),
+              "config.json: scoring_func is 'argmax'; softmax and sigmoid are supported");
+    EXPECT_EQ(refusal(R"("topk_method":"random")"),
+              "config.json: topk_method is 'random'; greedy, group_limited_greedy and noaux_tc "
+              "are supported");
+    EXPECT_EQ(refusal(R"("mlp_only_layers":3)"), "config.json: mlp_only_layers is no list");
+}
+
 }  // namespace
 }  // namespace quern::engine

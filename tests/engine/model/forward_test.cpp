@@ -354,5 +354,98 @@ TEST(Forward, SpecsThatMakeNoSenseAreRefused) {
               "vocabulary size is -7, not in 1…2147483647");
 }
 
+ModelSpec spec2of4() {
+    ModelSpec spec = smallSpec({smallLayer(), smallLayer()});
+    spec.layers[1].experts = {.count = 4,
+                              .used = 2,
+                              .intermediate = 16,
+                              .normalizes = true,
+                              .sharedIntermediate = 12,
+                              .hasSharedGate = true};
+    return spec;
+}
+
+test::MemoryTensors tensors2of4(const ModelSpec& spec) {
+    test::MemoryTensors tensors = tensorsOf(spec);
+    const std::string blk = "blk.1.";
+    tensors.fill(blk + "ffn_gate_inp.weight", {4, kHidden});
+    tensors.fill(blk + "ffn_gate_exps.weight", {4, 16, kHidden}, 1.0F);
+    tensors.fill(blk + "ffn_down_exps.weight", {4, kHidden, 16}, 2.0F);
+    for (int expert = 0; expert < 4; ++expert) {
+        tensors.fill(blk + "ffn_up_exps." + std::to_string(expert) + ".weight", {16, kHidden},
+                     3.0F + static_cast<float>(expert));
+    }
+    tensors.fill(blk + "ffn_gate_shexp.weight", {12, kHidden});
+    tensors.fill(blk + "ffn_up_shexp.weight", {12, kHidden});
+    tensors.fill(blk + "ffn_down_shexp.weight", {kHidden, 12});
+    tensors.fill(blk + "ffn_gate_inp_shexp.weight", {1, kHidden});
+    return tensors;
+}
+
+TEST(Forward, ExpertsAreStackedOrEachByItself) {
+    const ModelSpec spec = spec2of4();
+    const test::MemoryTensors tensors = tensors2of4(spec);
+    const ForwardPass pass = built(spec, tensors);
+    const auto grouped = [&](const std::string& name) {
+        const auto op = std::find_if(pass.ops.ops.begin(), pass.ops.ops.end(),
+                                     [&](const kernels::Op& o) { return o.name == name; });
+        return std::get<kernels::GroupedMatMulOp>(op->op);
+    };
+    const auto first = [&](kernels::WeightId id) {
+        return *reinterpret_cast<const float*>(pass.weights[static_cast<std::size_t>(id)].data);
+    };
+    for (std::size_t expert = 0; expert < 4; ++expert) {
+        EXPECT_EQ(first(grouped("layer 1 / mlp.experts.gate").weights[expert]), 1.0F);
+        EXPECT_EQ(first(grouped("layer 1 / mlp.experts.up").weights[expert]),
+                  3.0F + static_cast<float>(expert));
+    }
+    const auto down = grouped("layer 1 / mlp.experts.down").weights;
+    const kernels::Weight& weight = pass.ops.weights[static_cast<std::size_t>(down[3])];
+    EXPECT_EQ(weight.name, "blk.1.ffn_down_exps.3.weight");
+    EXPECT_EQ(weight.rows, kHidden);
+    EXPECT_EQ(weight.cols, 16);
+    EXPECT_EQ(pass.weights[static_cast<std::size_t>(down[3])].data -
+                  pass.weights[static_cast<std::size_t>(down[0])].data,
+              3 * kHidden * 16 * 4);
+}
+
+TEST(Forward, NamesTheExpertsTensorThatIsWrong) {
+    const ModelSpec spec = spec2of4();
+    const auto refusal = [&](const test::MemoryTensors& tensors) {
+        const auto pass = buildForward(spec, tensors);
+        return pass ? std::string() : pass.error().message;
+    };
+    test::MemoryTensors missing = tensors2of4(spec);
+    missing.erase("blk.1.ffn_up_exps.2.weight");
+    EXPECT_NE(refusal(missing).find("blk.1.ffn_up_exps.2.weight"), std::string::npos);
+    test::MemoryTensors small = tensors2of4(spec);
+    small.fill("blk.1.ffn_gate_exps.weight", {3, 16, kHidden});
+    EXPECT_EQ(refusal(small),
+              "tensor 'blk.1.ffn_gate_exps.weight' has shape [3, 16, 24] where the model's header "
+              "wants [4, 16, 24]");
+}
+
+TEST(Forward, RefusesExpertsThatCannotBe) {
+    const auto refusal = [](auto change) {
+        ModelSpec spec = spec2of4();
+        change(spec.layers[1].experts);
+        const auto pass = buildForward(spec, tensors2of4(spec));
+        return pass ? std::string() : pass.error().message;
+    };
+    EXPECT_EQ(refusal([](ExpertsSpec& e) { e.used = 5; }),
+              "layer 1: experts used by a token are 5 of 4");
+    EXPECT_EQ(refusal([](ExpertsSpec& e) { e.count = -1; }),
+              "layer 1: expert count is -1; 1 to 65536 are allowed");
+    EXPECT_EQ(refusal([](ExpertsSpec& e) { e.groups = 3; }),
+              "layer 1: 3 groups do not divide 4 experts");
+    EXPECT_EQ(refusal([](ExpertsSpec& e) {
+                  e.groups = 4;
+                  e.groupsUsed = 1;
+              }),
+              "layer 1: a token uses 2 experts, but 1 of 4 groups hold only 1");
+    EXPECT_EQ(refusal([](ExpertsSpec& e) { e.intermediate = 0; }),
+              "layer 1: expert feed-forward length is 0; 1 to 16777216 are allowed");
+}
+
 }  // namespace
 }  // namespace quern::engine
