@@ -27,6 +27,8 @@ struct HttpFigures {
     std::size_t exchanges = 0;  // being answered now
 };
 
+class HttpCore;
+
 /// HTTP/1.1 on one TCP port: parsing, limits, keep-alive, streams; what is said is the handler's
 /// business. One I/O thread of its own, on which the handler is called.
 class HttpServer {
@@ -52,10 +54,8 @@ public:
     void post(std::function<void()> work);
 
 private:
-    class Core;
-    class Session;
-    explicit HttpServer(std::shared_ptr<Core> core);
-    std::shared_ptr<Core> m_core;
+    explicit HttpServer(std::shared_ptr<HttpCore> core);
+    std::shared_ptr<HttpCore> m_core;
 };
 
 }  // namespace quern::app

@@ -1,0 +1,280 @@
+#include "app/server/http/http_session.h"
+
+#include <sys/socket.h>
+
+#include <boost/asio/write.hpp>
+#include <boost/beast/http/read.hpp>
+#include <utility>
+
+#include "app/server/http/http_text.h"
+
+namespace quern::app {
+
+namespace asio = boost::asio;
+namespace http = boost::beast::http;
+using tcp = asio::ip::tcp;
+
+namespace {
+
+/// What a client is told whose request could not be read.
+struct Unreadable {
+    int status = 0;  // 0: nothing; it went away, or took too long
+    std::string message;
+};
+
+Unreadable unreadable(const boost::system::error_code& error, const HttpLimits& limits) {
+    if (error == http::error::body_limit) {
+        return {413, "the body is larger than " + std::to_string(limits.bodyBytes) + " bytes"};
+    }
+    if (error == http::error::header_limit || error == http::error::buffer_overflow) {
+        return {431,
+                "the headers are larger than " + std::to_string(limits.headerBytes) + " bytes"};
+    }
+    const bool isHttp =
+        error.category() == http::make_error_code(http::error::bad_method).category();
+    if (isHttp && error != http::error::end_of_stream && error != http::error::partial_message) {
+        return {400, "this is not HTTP: " + error.message()};
+    }
+    return {};
+}
+
+}  // namespace
+
+HttpSession::HttpSession(std::shared_ptr<HttpCore> core, tcp::socket socket)
+    : m_core(std::move(core)),
+      m_socket(std::move(socket)),
+      m_outbox(m_socket, m_core->limits.unreadBytes, *this),
+      m_deadline(m_core->context),
+      m_pingTimer(m_core->context) {
+    error_code ignored;
+    m_socket.set_option(tcp::no_delay(true), ignored);
+    const auto peer = m_socket.remote_endpoint(ignored);
+    m_client = ignored ? std::string() : peer.address().to_string();
+    m_core->add(*this);
+}
+
+void HttpSession::readRequest() {
+    m_parser.emplace();
+    m_parser->header_limit(static_cast<std::uint32_t>(m_core->limits.headerBytes));
+    m_parser->body_limit(m_core->limits.bodyBytes);
+    closeAfter(m_hasServed ? m_core->limits.idleTimeout : m_core->limits.headerTimeout);
+    http::async_read_header(
+        m_socket, m_buffer, *m_parser,
+        [self = shared_from_this()](error_code error, std::size_t) { self->onHeader(error); });
+}
+
+void HttpSession::close() {
+    if (m_isClosed) {
+        return;
+    }
+    m_isClosed = true;
+    m_core->remove(*this);
+    error_code ignored;
+    m_socket.shutdown(tcp::socket::shutdown_both, ignored);
+    m_socket.close(ignored);
+    m_deadline.cancel();
+    m_pingTimer.cancel();
+    if (m_isAnswering) {
+        endExchange();
+        if (auto handler = std::exchange(m_closedHandler, {})) {
+            handler();
+        }
+    }
+}
+
+void HttpSession::setHeader(const std::string& name, const std::string& value) {
+    m_extraHeaders += headerLine(name, value);
+}
+
+void HttpSession::respond(HttpResponse response) {
+    std::string answer =
+        answerHead(response.status, response.contentType, m_keepsAlive) + m_extraHeaders;
+    for (const auto& [name, value] : response.headers) {
+        answer += headerLine(name, value);
+    }
+    answer += headerLine("Content-Length", std::to_string(response.body.size())) + "\r\n";
+    if (m_request.method != "HEAD") {
+        answer += response.body;
+    }
+    m_isLastWrite = true;
+    send(std::move(answer));
+}
+
+void HttpSession::startStream(const std::string& contentType) {
+    m_isChunked = m_version >= 11;
+    m_isStreaming = true;
+    std::string head = answerHead(200, contentType, m_keepsAlive) + m_extraHeaders +
+                       headerLine("Cache-Control", "no-cache");
+    head += m_isChunked ? "Transfer-Encoding: chunked\r\n\r\n" : "\r\n";
+    m_keepsAlive = m_keepsAlive && m_isChunked;
+    send(std::move(head));
+    schedulePing();
+}
+
+void HttpSession::write(std::string bytes) {
+    m_wroteSincePing = true;
+    send(m_isChunked ? asChunk(bytes) : std::move(bytes));
+}
+
+void HttpSession::endStream() {
+    m_isStreaming = false;
+    m_pingTimer.cancel();
+    m_isLastWrite = true;
+    send(m_isChunked ? "0\r\n\r\n" : "");
+}
+
+void HttpSession::setClosedHandler(std::function<void()> handler) {
+    if (m_isClosed) {
+        handler();
+        return;
+    }
+    m_closedHandler = std::move(handler);
+}
+
+void HttpSession::setPressureHandler(std::function<void(bool)> handler) {
+    m_pressureHandler = std::move(handler);
+}
+
+void HttpSession::post(std::function<void()> work) {
+    m_core->post([self = shared_from_this(), work = std::move(work)] { work(); });
+}
+
+void HttpSession::onHeader(error_code error) {
+    if (error) {
+        refuse(error);
+        return;
+    }
+    // A client that waits for permission to send its body gets it, or the refusal right away.
+    if (boost::beast::iequals(m_parser->get()[http::field::expect], "100-continue")) {
+        static constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
+        asio::async_write(m_socket, asio::buffer(kContinue),
+                          [self = shared_from_this()](error_code failed, std::size_t) {
+                              failed ? self->close() : self->readBody();
+                          });
+        return;
+    }
+    readBody();
+}
+
+void HttpSession::readBody() {
+    closeAfter(m_core->limits.idleTimeout);
+    http::async_read(m_socket, m_buffer, *m_parser,
+                     [self = shared_from_this()](error_code error, std::size_t) {
+                         error ? self->refuse(error) : self->handle();
+                     });
+}
+
+void HttpSession::handle() {
+    m_deadline.cancel();
+    auto message = m_parser->release();
+    m_version = message.version();
+    m_keepsAlive = message.keep_alive() && !m_core->isStopping;
+    m_request = takeRequest(message, m_client);
+    beginExchange();
+    watchForClose();
+    m_core->handler(shared_from_this());
+}
+
+// Errors before there is a request to hand over.
+void HttpSession::refuse(error_code error) {
+    if (m_isClosed) {
+        return;
+    }
+    const Unreadable why = unreadable(error, m_core->limits);
+    if (why.status == 0) {
+        close();
+        return;
+    }
+    m_version = 11;
+    m_keepsAlive = false;
+    m_request = HttpRequest{};
+    beginExchange();
+    respond({.status = why.status,
+             .contentType = "application/json",
+             .body = m_core->makeError(why.status, why.message),
+             .headers = {}});
+}
+
+void HttpSession::send(std::string bytes) {
+    if (!m_isClosed) {
+        m_outbox.push(std::move(bytes));
+    }
+}
+
+void HttpSession::onPressure(bool isSlow) {
+    if (isSlow) {
+        closeAfter(m_core->limits.stalled);
+    } else {
+        m_deadline.cancel();
+    }
+    if (m_pressureHandler) {
+        m_pressureHandler(isSlow);
+    }
+}
+
+void HttpSession::onAllWritten() {
+    if (!m_isLastWrite || m_isClosed) {
+        return;
+    }
+    endExchange();
+    if (!m_keepsAlive || m_core->isStopping) {
+        close();
+        return;
+    }
+    m_hasServed = true;
+    readRequest();
+}
+
+void HttpSession::beginExchange() {
+    m_isAnswering = true;
+    m_isLastWrite = false;
+    m_isChunked = false;
+    m_outbox.restart();
+    m_extraHeaders.clear();
+    m_core->exchangeBegan();
+}
+
+void HttpSession::endExchange() {
+    if (m_isAnswering) {
+        m_isAnswering = false;
+        m_pressureHandler = {};
+        if (!m_isClosed) {
+            m_closedHandler = {};
+        }
+        m_core->exchangeEnded();
+    }
+}
+
+// While an answer is made, the socket becomes readable when the client goes away, or when it sends
+// its next request early: a look at the first byte tells which.
+void HttpSession::watchForClose() {
+    m_socket.async_wait(tcp::socket::wait_read, [self = shared_from_this()](error_code error) {
+        if (error || !self->m_isAnswering || self->m_isClosed) {
+            return;
+        }
+        char byte = 0;
+        const auto seen = ::recv(self->m_socket.native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+        if (seen == 0 || (seen < 0 && errno != EAGAIN && errno != EWOULDBLOCK)) {
+            self->close();
+        }
+    });
+}
+
+void HttpSession::schedulePing() {
+    m_pingTimer.expires_after(m_core->limits.pingEvery);
+    m_pingTimer.async_wait([self = shared_from_this()](error_code error) {
+        if (error || self->m_isClosed || !self->m_isStreaming) {
+            return;
+        }
+        if (!std::exchange(self->m_wroteSincePing, false)) {
+            self->send(self->m_isChunked ? asChunk(": ping\n\n") : ": ping\n\n");
+        }
+        self->schedulePing();
+    });
+}
+
+void HttpSession::closeAfter(std::chrono::milliseconds time) {
+    m_deadline.set(time, [self = shared_from_this()] { self->close(); });
+}
+
+}  // namespace quern::app
