@@ -15,19 +15,19 @@ constexpr int kMaxNesting = 100;
 
 class Parser {
 public:
-    explicit Parser(std::string_view source) : m_tokens(tokenize(source)), m_expr(m_tokens) {}
+    explicit Parser(std::string_view source) : m_context(tokenize(source)) {}
 
     Template run() {
         Template result;
-        result.loop = m_expr.intern("loop");
-        result.caller = m_expr.intern("caller");
-        result.varargs = m_expr.intern("varargs");
-        result.kwargs = m_expr.intern("kwargs");
+        result.loop = m_context.intern("loop");
+        result.caller = m_context.intern("caller");
+        result.varargs = m_context.intern("varargs");
+        result.kwargs = m_context.intern("kwargs");
         result.body = parseBody({});
-        if (m_expr.unknown) {
-            throw Failure(*m_expr.unknown);
+        if (m_context.unknown) {
+            throw Failure(*m_context.unknown);
         }
-        result.names = m_expr.takeNames();
+        result.names = m_context.takeNames();
         return result;
     }
 
@@ -143,7 +143,7 @@ private:
 
     std::unique_ptr<Node> parseIf(int line) {
         auto node = std::make_unique<IfNode>(line);
-        const bool wasGuarded = std::exchange(m_expr.isGuarded, true);
+        const bool wasGuarded = std::exchange(m_context.isGuarded, true);
         m_tokens.next();
         while (true) {
             ExprPtr test = m_expr.parseTuple(false);
@@ -158,13 +158,13 @@ private:
             }
             break;
         }
-        m_expr.isGuarded = wasGuarded;
+        m_context.isGuarded = wasGuarded;
         return node;
     }
 
     std::unique_ptr<Node> parseFor(int line) {
         auto node = std::make_unique<ForNode>(line);
-        const bool wasGuarded = std::exchange(m_expr.isGuarded, false);
+        const bool wasGuarded = std::exchange(m_context.isGuarded, false);
         m_tokens.next();
         node->target = m_expr.parseTarget("in", false);
         m_tokens.expectName("in");
@@ -182,7 +182,7 @@ private:
             node->otherwise = parseStatementsTo("endfor");
         }
         m_isCaptured = m_isCaptured || wasCaptured || node->isRecursive;
-        m_expr.isGuarded = wasGuarded;
+        m_context.isGuarded = wasGuarded;
         return node;
     }
 
@@ -197,7 +197,7 @@ private:
         }
         auto node = std::make_unique<SetBlockNode>(line);
         node->target = std::move(target);
-        node->filter = m_expr.parseFilterChain(false);
+        node->filter = m_expr.postfix().parseFilterChain(false);
         node->body = parseStatementsTo("endset");
         return node;
     }
@@ -242,22 +242,22 @@ private:
     }
 
     void parseMacroBody(MacroNode& macro, std::string_view end) {
-        const bool wasGuarded = std::exchange(m_expr.isGuarded, false);
-        const SpecialNames outer = std::exchange(m_expr.seen, {});
+        const bool wasGuarded = std::exchange(m_context.isGuarded, false);
+        const SpecialNames outer = std::exchange(m_context.seen, {});
         const int loops = std::exchange(m_loops, 0);
         macro.body = parseStatementsTo(end);
         const auto isParameter = [&macro](std::string_view name) {
             return std::any_of(macro.parameters.begin(), macro.parameters.end(),
                                [name](const auto& p) { return p.second == name; });
         };
-        macro.usesCaller = m_expr.seen.caller && !isParameter("caller");
-        macro.usesVarargs = m_expr.seen.varargs && !isParameter("varargs");
-        macro.usesKwargs = m_expr.seen.kwargs && !isParameter("kwargs");
+        macro.usesCaller = m_context.seen.caller && !isParameter("caller");
+        macro.usesVarargs = m_context.seen.varargs && !isParameter("varargs");
+        macro.usesKwargs = m_context.seen.kwargs && !isParameter("kwargs");
         m_loops = loops;
-        m_expr.seen.caller = m_expr.seen.caller || outer.caller;
-        m_expr.seen.varargs = m_expr.seen.varargs || outer.varargs;
-        m_expr.seen.kwargs = m_expr.seen.kwargs || outer.kwargs;
-        m_expr.isGuarded = wasGuarded;
+        m_context.seen.caller = m_context.seen.caller || outer.caller;
+        m_context.seen.varargs = m_context.seen.varargs || outer.varargs;
+        m_context.seen.kwargs = m_context.seen.kwargs || outer.kwargs;
+        m_context.isGuarded = wasGuarded;
         m_isCaptured = true;
     }
 
@@ -288,7 +288,7 @@ private:
     std::unique_ptr<Node> parseFilterBlock(int line) {
         auto node = std::make_unique<FilterBlockNode>(line);
         m_tokens.next();
-        node->filter = m_expr.parseFilterChain(true);
+        node->filter = m_expr.postfix().parseFilterChain(true);
         node->body = parseStatementsTo("endfilter");
         return node;
     }
@@ -345,8 +345,9 @@ private:
         return std::make_unique<JumpNode>(kind, line);
     }
 
-    TokenStream m_tokens;
-    ExpressionParser m_expr;
+    ParseContext m_context;
+    TokenStream& m_tokens = m_context.tokens;
+    ExpressionParser m_expr{m_context};
     int m_nesting = 0;
     int m_loops = 0;            // around the current statement, inside the same macro
     bool m_isCaptured = false;  // the body being parsed holds a macro or a caller
