@@ -13,6 +13,7 @@
 
 #include "app/library/checksum.h"
 #include "app/library/disk_space.h"
+#include "app/library/read_text.h"
 
 namespace quern::app {
 
@@ -41,13 +42,6 @@ struct Transfer {
     std::optional<Error> trouble;
     bool isCancelled = false;
 };
-
-std::string readText(const fs::path& path) {
-    std::ifstream in(path, std::ios::binary);
-    std::ostringstream text;
-    text << in.rdbuf();
-    return std::move(text).str();
-}
 
 std::size_t onHeader(char* data, std::size_t size, std::size_t count, void* user) {
     auto& transfer = *static_cast<Transfer*>(user);

@@ -10,6 +10,7 @@
 #include "app/library/checksum.h"
 #include "app/library/disk_space.h"
 #include "app/library/process.h"
+#include "app/library/read_text.h"
 
 namespace quern::app {
 
@@ -40,13 +41,6 @@ public:
 private:
     fs::path m_path;
 };
-
-std::string readText(const fs::path& path) {
-    std::ifstream in(path, std::ios::binary);
-    std::ostringstream text;
-    text << in.rdbuf();
-    return std::move(text).str();
-}
 
 std::string lastLines(const std::string& output) {
     constexpr std::size_t kShown = 600;
