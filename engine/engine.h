@@ -86,6 +86,11 @@ public:
     virtual void shutdown(std::chrono::milliseconds grace) = 0;
 };
 
+/// The tokens of a chat in the model's own template, be they more than its context holds. Takes
+/// milliseconds. kUnsupported without a tokenizer or a template; a refusal as of prepare().
+[[nodiscard]] Result<std::int64_t> countPromptTokens(const LoadedModel& model,
+                                                     const ChatPrompt& prompt);
+
 [[nodiscard]] Result<std::unique_ptr<Engine>> makeEngine(const EngineOptions& options);
 
 }  // namespace quern::engine

@@ -9,6 +9,7 @@
 #include <variant>
 #include <vector>
 
+#include "engine/reply_parser.h"
 #include "engine/text.h"
 
 namespace quern::engine {
@@ -42,7 +43,8 @@ struct ChatPrompt {
     bool continueFinalMessage = false;  // contradicts addGenerationPrompt
 };
 
-/// Text taken as it is. Special tokens are parsed, BOS is added where the model wants it.
+/// Text to be gone on with, taken as it is. Special tokens are parsed, BOS is added where the model
+/// wants it; what a model adds at the end of a text is not.
 struct TextPrompt {
     std::string text;
     bool addSpecial = true;
@@ -112,6 +114,9 @@ struct PreparedRequest {
     std::uint64_t seed = 0;
     std::int32_t maxTokens = 0;  // resolved against the context
     bool endsAtContext = false;  // maxTokens is what the context leaves, not what was asked
+    ReplyFormat replyFormat;     // of chats, for makeReplyParser()
+    /// Control tokens that are marks of that format: shown even where special tokens are skipped.
+    std::vector<TokenId> markTokens;
 };
 
 enum class FinishReason : std::uint8_t {

@@ -19,6 +19,9 @@ struct EncodeOptions {
     /// Adds what the model adds by itself: BOS, EOS, CLS, SEP. BOS is never added twice: text that
     /// already begins with it (parsed as special) keeps one.
     bool addSpecial = false;
+    /// With addSpecial: also what stands at the end (EOS, SEP). False for a text that the model is
+    /// to go on with.
+    bool addEnd = true;
     /// Text that spells a control token becomes that token. User-defined (not control) tokens
     /// always match, before splitting.
     bool parseSpecial = false;
@@ -87,9 +90,9 @@ enum class TextStart {
 /// One per choice; belongs to one thread.
 class Detokenizer {
 public:
-    /// `tokenizer` must outlive it.
+    /// `tokenizer` must outlive it. `shown`: control tokens that are not skipped.
     Detokenizer(const Tokenizer& tokenizer, bool skipSpecial,
-                TextStart start = TextStart::kBeginning);
+                TextStart start = TextStart::kBeginning, std::vector<TokenId> shown = {});
     ~Detokenizer();
     Detokenizer(Detokenizer&&) noexcept;
     Detokenizer& operator=(Detokenizer&&) noexcept;

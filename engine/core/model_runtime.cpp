@@ -70,7 +70,7 @@ void ModelRuntime::submit(RequestId id, PreparedRequest prepared, std::shared_pt
     const Tokenizer* tokenizer = m_config.model->tokenizer.get();
     for (std::int32_t c = 0; c < asked.choices; ++c) {
         request->choices.push_back(
-            Choice{.reply = Reply(tokenizer, asked.output, startOf(asked.prompt))});
+            Choice{.reply = Reply(tokenizer, request->prepared, startOf(asked.prompt))});
     }
     request->choices[0].isStarted = true;
     if (asked.output.minTokens > 0) {

@@ -17,6 +17,9 @@ constexpr std::int32_t kMostChoices = 128;
 constexpr std::size_t kMostStops = 64;
 constexpr std::int32_t kMostTopLogprobs = 20;
 
+// The reply goes on with the prompt: what a model puts at the end of a text would part them.
+constexpr EncodeOptions kPromptEncoding{.addSpecial = true, .addEnd = false, .parseSpecial = true};
+
 template <class Number>
 std::string show(Number value) {
     std::ostringstream text;
@@ -118,7 +121,7 @@ Status needsTokenizer(const LoadedModel& model, const char* what) {
                                              what);
 }
 
-Result<std::string> renderChatPrompt(const LoadedModel& model, const ChatPrompt& chat) {
+Result<RenderedChat> renderChatPrompt(const LoadedModel& model, const ChatPrompt& chat) {
     const auto spelling = [&](std::optional<TokenId> id) {
         return id ? std::string(model.tokenizer->tokenBytes(*id)) : std::string();
     };
@@ -131,7 +134,20 @@ std::uint64_t drawSeed() {
     return (std::uint64_t{device()} << 32) | device();
 }
 
-/// Fills promptIds and promptText.
+/// The control tokens among the marks of a format.
+std::vector<TokenId> markTokens(const Tokenizer& tokenizer, const ReplyFormat& format,
+                                bool hasTools) {
+    std::vector<TokenId> tokens;
+    for (const std::string& mark : marksOf(format, hasTools)) {
+        const std::optional<TokenId> token = tokenizer.find(mark);
+        if (token && tokenizer.isControl(*token)) {
+            tokens.push_back(*token);
+        }
+    }
+    return tokens;
+}
+
+/// Fills promptIds and promptText, and what a chat says of its reply.
 Status tokenize(const LoadedModel& model, PreparedRequest& prepared) {
     Prompt& prompt = prepared.request.prompt;
     if (auto* ids = std::get_if<TokenPrompt>(&prompt)) {
@@ -150,22 +166,27 @@ Status tokenize(const LoadedModel& model, PreparedRequest& prepared) {
         prepared.promptText = model.tokenizer->decode(prepared.promptIds, false);
         return {};
     }
-    EncodeOptions options{.addSpecial = true, .parseSpecial = true};
+    EncodeOptions options = kPromptEncoding;
     if (auto* text = std::get_if<TextPrompt>(&prompt)) {
         if (Status status = needsTokenizer(model, "text"); !status) {
             return status;
         }
-        options = {.addSpecial = text->addSpecial, .parseSpecial = text->parseSpecial};
+        options.addSpecial = text->addSpecial;
+        options.parseSpecial = text->parseSpecial;
         prepared.promptText = text->text;
     } else {
         if (Status status = needsTokenizer(model, "chat"); !status) {
             return status;
         }
-        auto rendered = renderChatPrompt(model, std::get<ChatPrompt>(prompt));
+        const auto& chat = std::get<ChatPrompt>(prompt);
+        auto rendered = renderChatPrompt(model, chat);
         if (!rendered) {
             return forward(rendered);
         }
-        prepared.promptText = std::move(*rendered);
+        prepared.promptText = std::move(rendered->text);
+        prepared.replyFormat = std::move(rendered->replyFormat);
+        prepared.markTokens =
+            markTokens(*model.tokenizer, prepared.replyFormat, !chat.tools.empty());
     }
     auto ids = model.tokenizer->encode(prepared.promptText, options);
     if (!ids) {
@@ -204,6 +225,21 @@ Status fitContext(const LoadedModel& model, PreparedRequest& prepared) {
 }
 
 }  // namespace
+
+Result<std::int64_t> countPromptTokens(const LoadedModel& model, const ChatPrompt& prompt) {
+    if (Status status = needsTokenizer(model, "chat"); !status) {
+        return forward(status);
+    }
+    auto rendered = renderChatPrompt(model, prompt);
+    if (!rendered) {
+        return forward(rendered);
+    }
+    auto ids = model.tokenizer->encode(rendered->text, kPromptEncoding);
+    if (!ids) {
+        return forward(ids);
+    }
+    return static_cast<std::int64_t>(ids->size());
+}
 
 Status checkPrepared(const LoadedModel& model, std::int64_t vocabulary,
                      const PreparedRequest& prepared) {

@@ -5,14 +5,15 @@
 
 namespace quern::engine {
 
-Reply::Reply(const Tokenizer* tokenizer, const OutputParams& params, TextStart start)
+Reply::Reply(const Tokenizer* tokenizer, const PreparedRequest& prepared, TextStart start)
     : m_tokenizer(tokenizer),
-      m_matcher(params.stop, params.includeStopText),
-      m_stopTokenIds(params.stopTokenIds),
-      m_ignoreEos(params.ignoreEos),
-      m_includeStopText(params.includeStopText) {
+      m_matcher(prepared.request.output.stop, prepared.request.output.includeStopText),
+      m_stopTokenIds(prepared.request.output.stopTokenIds),
+      m_ignoreEos(prepared.request.output.ignoreEos),
+      m_includeStopText(prepared.request.output.includeStopText) {
     if (tokenizer != nullptr) {
-        m_detokenizer.emplace(*tokenizer, params.skipSpecialTokens, start);
+        m_detokenizer.emplace(*tokenizer, prepared.request.output.skipSpecialTokens, start,
+                              prepared.markTokens);
     }
 }
 

@@ -15,7 +15,7 @@ namespace quern::engine {
 class Reply {
 public:
     /// `tokenizer` may be null (then there is no text) and must outlive it.
-    Reply(const Tokenizer* tokenizer, const OutputParams& params, TextStart start);
+    Reply(const Tokenizer* tokenizer, const PreparedRequest& prepared, TextStart start);
 
     struct Step {
         std::string text;          // certain now

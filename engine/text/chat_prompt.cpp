@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/text/jinja/unicode.h"
+#include "engine/text/tools_as_text.h"
 
 namespace quern::engine {
 namespace {
@@ -181,11 +182,22 @@ void nameMessage(Error& error, const ChatTemplate& chosen, const Json& messages,
     }
 }
 
+/// Whether the template leaves the tools of `input` out, which it renders as `text`.
+bool hasNoPlaceForTools(const ChatTemplate& chosen, TemplateInput input,
+                        const Result<std::string>& text) {
+    if (!text) {
+        return chosen.source().find("tools") == std::string::npos;
+    }
+    input.tools.clear();
+    const auto without = chosen.renderChat(input);
+    return without && *without == *text;
+}
+
 }  // namespace
 
-Result<std::string> renderPrompt(const ChatTemplates& templates, const ChatPrompt& prompt,
-                                 std::string_view bos, std::string_view eos,
-                                 std::optional<std::int64_t> now) {
+Result<RenderedChat> renderPrompt(const ChatTemplates& templates, const ChatPrompt& prompt,
+                                  std::string_view bos, std::string_view eos,
+                                  std::optional<std::int64_t> now) {
     if (prompt.continueFinalMessage && prompt.addGenerationPrompt) {
         return failField("continue_final_message",
                          "continue_final_message and add_generation_prompt are both true: a reply "
@@ -226,13 +238,27 @@ Result<std::string> renderPrompt(const ChatTemplates& templates, const ChatPromp
     if (!text && !input.tools.empty() && completeTools(input.tools)) {
         text = (*chosen)->renderChat(input);
     }
+    ReplyFormat format = recognizeReplyFormat((*chosen)->source());
+    if (!input.tools.empty() && hasNoPlaceForTools(**chosen, input, text)) {
+        TemplateInput told = input;
+        told.messages = withToolsAsText(messages, input.tools).dump();
+        told.tools.clear();
+        format.calls = kTextToolsDialect;
+        text = (*chosen)->renderChat(told);
+    }
     if (!text) {
         if (text.error().field.empty()) {
             nameMessage(text.error(), **chosen, messages, input);
         }
         return forward(text);
     }
-    return prompt.continueFinalMessage ? cutAtMark(std::move(*text)) : text;
+    if (prompt.continueFinalMessage) {
+        text = cutAtMark(std::move(*text));
+        if (!text) {
+            return forward(text);
+        }
+    }
+    return RenderedChat{.text = std::move(*text), .replyFormat = std::move(format)};
 }
 
 }  // namespace quern::engine

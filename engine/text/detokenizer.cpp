@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <utility>
 
 #include "engine/text.h"
@@ -33,8 +34,13 @@ std::string takeComplete(std::string& pending) {
 struct Detokenizer::State {
     const Tokenizer* tokenizer = nullptr;
     bool skipsSpecial = false;
+    std::vector<TokenId> shown;
     bool isAtStart = true;
     std::string pending;
+
+    [[nodiscard]] bool skips(TokenId id) const {
+        return skipsSpecial && tokenizer->isControl(id) && std::ranges::count(shown, id) == 0;
+    }
 
     /// The text of the token that may be the first of all.
     std::string textOf(TokenId id) {
@@ -48,10 +54,12 @@ struct Detokenizer::State {
     }
 };
 
-Detokenizer::Detokenizer(const Tokenizer& tokenizer, bool skipSpecial, TextStart start)
+Detokenizer::Detokenizer(const Tokenizer& tokenizer, bool skipSpecial, TextStart start,
+                         std::vector<TokenId> shown)
     : m_state(std::make_unique<State>()) {
     m_state->tokenizer = &tokenizer;
     m_state->skipsSpecial = skipSpecial;
+    m_state->shown = std::move(shown);
     m_state->isAtStart = start == TextStart::kBeginning;
 }
 Detokenizer::~Detokenizer() = default;
@@ -59,7 +67,7 @@ Detokenizer::Detokenizer(Detokenizer&&) noexcept = default;
 Detokenizer& Detokenizer::operator=(Detokenizer&&) noexcept = default;
 
 std::string Detokenizer::push(TokenId id) {
-    if (m_state->skipsSpecial && m_state->tokenizer->isControl(id)) {
+    if (m_state->skips(id)) {
         return {};
     }
     m_state->pending += m_state->textOf(id);

@@ -1,6 +1,9 @@
 #include <array>
 
-#include "engine/text/reply_parser.h"
+#include "engine/reply_parser.h"
+#include "engine/request.h"
+#include "engine/text/tool_parsers/call_grammar.h"
+#include "engine/text/tool_parsers/harmony.h"
 
 namespace quern::engine {
 namespace {
@@ -69,6 +72,34 @@ ReplyFormat recognizeReplyFormat(std::string_view templateSource) {
         }
     }
     return format;
+}
+
+std::vector<std::string> marksOf(const ReplyFormat& format, bool hasTools) {
+    std::vector<std::string> marks;
+    if (!format.reasoningOpen.empty()) {
+        marks = {format.reasoningOpen, format.reasoningClose};
+    }
+    if (format.calls == CallDialect::kHarmony) {
+        const auto harmony = tool_parsers::HarmonyParser::marks();
+        marks.insert(marks.end(), harmony.begin(), harmony.end());
+    }
+    if (!hasTools) {
+        return marks;
+    }
+    const tool_parsers::ParameterTypes types(std::vector<std::string>{});
+    tool_parsers::CallGrammar grammar = tool_parsers::grammarOf(format.calls, types);
+    for (tool_parsers::CallOpening& opening : grammar.openings) {
+        marks.push_back(std::move(opening.mark));
+    }
+    marks.insert(marks.end(), grammar.fillers.begin(), grammar.fillers.end());
+    marks.insert(marks.end(), grammar.inside.begin(), grammar.inside.end());
+    return marks;
+}
+
+ReplyParser makeReplyParser(const PreparedRequest& prepared) {
+    const auto* chat = std::get_if<ChatPrompt>(&prepared.request.prompt);
+    return chat == nullptr ? ReplyParser({}, {}, {})
+                           : ReplyParser(prepared.replyFormat, prepared.promptText, chat->tools);
 }
 
 }  // namespace quern::engine

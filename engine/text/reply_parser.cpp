@@ -1,4 +1,4 @@
-#include "engine/text/reply_parser.h"
+#include "engine/reply_parser.h"
 
 #include <algorithm>
 #include <utility>
@@ -297,6 +297,10 @@ std::vector<ReplyDelta> ReplyParser::push(std::string_view text) {
 std::vector<ReplyDelta> ReplyParser::finish() {
     m_state->end();
     return std::exchange(m_state->deltas, {});
+}
+
+bool ReplyParser::isReasoning() const {
+    return m_state->usesHarmony ? m_state->harmony.isReasoning() : m_state->inReasoning;
 }
 
 }  // namespace quern::engine

@@ -43,7 +43,7 @@ public:
             }
         }
         if (options.addSpecial) {
-            addSpecial(ids, options.parseSpecial);
+            addSpecial(ids, options);
         }
         return ids;
     }
@@ -138,14 +138,16 @@ private:
         return {};
     }
 
-    void addSpecial(std::vector<TokenId>& ids, bool parseSpecial) const {
+    void addSpecial(std::vector<TokenId>& ids, EncodeOptions options) const {
         const std::vector<TokenId>& prefix = m_parts.prefix;
-        const bool isThere = parseSpecial && ids.size() >= prefix.size() &&
+        const bool isThere = options.parseSpecial && ids.size() >= prefix.size() &&
                              std::equal(prefix.begin(), prefix.end(), ids.begin());
         if (!isThere) {
             ids.insert(ids.begin(), prefix.begin(), prefix.end());
         }
-        ids.insert(ids.end(), m_parts.suffix.begin(), m_parts.suffix.end());
+        if (options.addEnd) {
+            ids.insert(ids.end(), m_parts.suffix.begin(), m_parts.suffix.end());
+        }
     }
 
     TokenizerParts m_parts;

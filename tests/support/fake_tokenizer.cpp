@@ -6,7 +6,7 @@ namespace quern::test {
 
 using engine::TokenId;
 
-FakeTokenizer::FakeTokenizer(std::vector<std::string> pieces) {
+FakeTokenizer::FakeTokenizer(std::vector<std::string> pieces, bool addsEos) : m_addsEos(addsEos) {
     for (int byte = 0; byte < 256; ++byte) {
         m_tokens.emplace_back(1, static_cast<char>(byte));
     }
@@ -36,6 +36,9 @@ Result<std::vector<TokenId>> FakeTokenizer::encode(std::string_view text,
         }
         ids.push_back(token);
         text.remove_prefix(tokenBytes(token).size());
+    }
+    if (options.addSpecial && options.addEnd && m_addsEos) {
+        ids.push_back(kEos);
     }
     return ids;
 }

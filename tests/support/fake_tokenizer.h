@@ -16,7 +16,8 @@ public:
     static constexpr engine::TokenId kEndOfTurn = 258;
     static constexpr engine::TokenId kFirstPiece = 259;
 
-    explicit FakeTokenizer(std::vector<std::string> pieces = {});
+    /// With `addsEos` the model ends a text with </s> of its own.
+    explicit FakeTokenizer(std::vector<std::string> pieces = {}, bool addsEos = false);
 
     [[nodiscard]] std::int32_t vocabSize() const override;
     [[nodiscard]] Result<std::vector<engine::TokenId>> encode(
@@ -33,6 +34,7 @@ public:
 private:
     std::vector<std::string> m_tokens;
     engine::SpecialTokens m_special;
+    bool m_addsEos = false;
 };
 
 }  // namespace quern::test

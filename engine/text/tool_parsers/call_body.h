@@ -58,5 +58,7 @@ public:
 /// Text as a JSON string. What is no UTF-8 is replaced.
 [[nodiscard]] std::string quoteJson(std::string_view text);
 [[nodiscard]] bool isCallName(std::string_view name);
+/// Without the white space at its ends.
+[[nodiscard]] std::string_view trimmed(std::string_view text);
 
 }  // namespace quern::engine::tool_parsers

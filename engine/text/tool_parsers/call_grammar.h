@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/text/reply_parser.h"
+#include "engine/reply_parser.h"
 #include "engine/text/tool_parsers/call_body.h"
 
 namespace quern::engine::tool_parsers {
@@ -25,6 +25,8 @@ struct CallGrammar {
     std::vector<CallOpening> openings;
     /// Marks around calls that carry nothing.
     std::vector<std::string> fillers;
+    /// Further marks, which bodies and openings are made of.
+    std::vector<std::string> inside;
 };
 
 [[nodiscard]] CallGrammar grammarOf(CallDialect dialect, const ParameterTypes& types);

@@ -6,14 +6,6 @@
 namespace quern::engine::tool_parsers {
 namespace {
 
-std::string_view trimmed(std::string_view text) {
-    const std::size_t begin = text.find_first_not_of(" \n\r\t");
-    if (begin == std::string_view::npos) {
-        return {};
-    }
-    return text.substr(begin, text.find_last_not_of(" \n\r\t") - begin + 1);
-}
-
 /// A Python literal as JSON: quotes become double ones, True, False and None their JSON words.
 std::string literalToJson(std::string_view text) {
     std::string out;

@@ -13,6 +13,10 @@ constexpr std::array<std::string_view, 7> kMarks = {
 
 }  // namespace
 
+std::span<const std::string_view> HarmonyParser::marks() {
+    return kMarks;
+}
+
 void HarmonyParser::feed(char c) {
     m_held += c;
     while (!m_held.empty()) {

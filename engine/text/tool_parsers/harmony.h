@@ -1,5 +1,6 @@
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -22,6 +23,8 @@ public:
     explicit HarmonyParser(ReplySink& sink) : m_sink(sink) {}
     void feed(char c);
     void end();
+    [[nodiscard]] bool isReasoning() const { return m_part == Part::kReasoning; }
+    [[nodiscard]] static std::span<const std::string_view> marks();
 
 private:
     enum class Part { kContent, kReasoning, kArguments };

@@ -3,14 +3,6 @@
 namespace quern::engine::tool_parsers {
 namespace {
 
-std::string_view trimmed(std::string_view text) {
-    const std::size_t begin = text.find_first_not_of(" \n\r\t");
-    if (begin == std::string_view::npos) {
-        return {};
-    }
-    return text.substr(begin, text.find_last_not_of(" \n\r\t") - begin + 1);
-}
-
 /// One line break at each end belongs to the tags.
 std::string_view withoutBreaks(std::string_view text) {
     if (text.starts_with('\n')) {

@@ -39,6 +39,18 @@ TEST(EngineReply, GoesOnPastItWhenAskedTo) {
     EXPECT_EQ(runToEnd(*engine, request)->text(), "H</s>H</s>H");
 }
 
+TEST(EngineReply, ShowsTheMarksOfAChatsReplyAndNoOtherControlToken) {
+    FakeEngineModel model = sayingModel({'H', FakeTokenizer::kEndOfTurn, FakeTokenizer::kEos}, 3);
+    model.templates.standard =
+        ChatTemplate::create("{{ messages[0].content }}{# <|channel|> #}").value();
+    auto engine = makeEngineForTest(model);
+    loadFake(*engine, "m");
+    Request request = greedy("", 3);
+    request.prompt = ChatPrompt{.messages = {{.role = "user", .textParts = {"ab"}}}};
+    request.output.ignoreEos = true;
+    EXPECT_EQ(runToEnd(*engine, request)->text(), "H<|end|>");
+}
+
 TEST(EngineReply, DoesNotEndBeforeMinTokens) {
     auto engine = makeEngineForTest(sayingModel({FakeTokenizer::kEos, 'b', 'c'}, 2));
     loadFake(*engine, "m");

@@ -162,6 +162,42 @@ TEST(PrepareChat, GoesThroughTheModelsTemplate) {
     EXPECT_EQ(plain->prepare(request).error().code, ErrorCode::kUnsupported) << "no template";
 }
 
+TEST(PrepareChat, APromptIsNeverEndedByTheModelsOwnEos) {
+    FakeEngineModel model;
+    model.tokenizer = std::make_shared<FakeTokenizer>(std::vector<std::string>{}, true);
+    for (const char* bos : {"", "{{ bos_token }}"}) {
+        model.templates.standard =
+            ChatTemplate::create(std::string(bos) + "{{ messages[0].content }}").value();
+        auto engine = makeEngineForTest(model);
+        loadFake(*engine, "m");
+        Request request;
+        for (const Prompt& prompt :
+             {Prompt(ChatPrompt{.messages = {{.role = "user", .textParts = {"Hi"}}}}),
+              Prompt(TextPrompt{.text = "Hi"})}) {
+            request.prompt = prompt;
+            const auto prepared = engine->prepare(request);
+            ASSERT_TRUE(prepared) << prepared.error().message;
+            EXPECT_EQ(prepared->promptIds, (std::vector<TokenId>{FakeTokenizer::kBos, 'H', 'i'}));
+        }
+    }
+}
+
+TEST(PrepareChat, MarksOfTheReplyAreShown) {
+    FakeEngineModel model;
+    model.templates.standard =
+        ChatTemplate::create("{{ messages[0].content }}{# <|channel|> #}").value();
+    auto engine = makeEngineForTest(model);
+    loadFake(*engine, "m");
+    Request request;
+    request.prompt = ChatPrompt{.messages = {{.role = "user", .textParts = {"Hi"}}}};
+    const auto prepared = engine->prepare(request);
+    ASSERT_TRUE(prepared) << prepared.error().message;
+    EXPECT_EQ(prepared->replyFormat.calls, CallDialect::kHarmony);
+    EXPECT_EQ(prepared->markTokens, std::vector<TokenId>{FakeTokenizer::kEndOfTurn}) << "<|end|>";
+    request.prompt = TextPrompt{.text = "Hi"};
+    EXPECT_TRUE(engine->prepare(request)->markTokens.empty());
+}
+
 TEST_F(Prepare, SubmitChecksWhatAFrontDoorMayHaveMade) {
     auto prepared = m_engine->prepare(greedy("hello", 5));
     ASSERT_TRUE(prepared);

@@ -44,7 +44,7 @@ const std::string kPlain =
 
 std::string rendered(const ChatTemplates& templates, const ChatPrompt& prompt) {
     const auto text = renderPrompt(templates, prompt, "<s>", "</s>", 0);
-    return text ? *text : "refused: " + text.error().message;
+    return text ? text->text : "refused: " + text.error().message;
 }
 
 TEST(ChatPrompt, contradictionNamesBothFields) {
@@ -136,18 +136,19 @@ ChatPrompt callPrompt() {
 }
 
 TEST(ChatPrompt, givesCallsAsTheTemplateTakesThem) {
-    const std::string head = "{% for m in messages %}<{{ m.role }}>{{ m.content }}";
+    const std::string head =
+        "{% if tools %}T{% endif %}{% for m in messages %}<{{ m.role }}>{{ m.content }}";
     const std::string each = "{% for c in m.tool_calls %}{{ c.function.name }}";
     const std::string tail = "{% endfor %}{% endfor %}";
     EXPECT_EQ(rendered(templatesOf(head + each + "{{ c.function.arguments | tojson }}" + tail),
                        callPrompt()),
-              "<user>u<assistant>add{\"a\": 1}<tool>2");
+              "T<user>u<assistant>add{\"a\": 1}<tool>2");
     EXPECT_EQ(
         rendered(templatesOf(head + each + "{{ c.function.arguments }}" + tail), callPrompt()),
-        "<user>u<assistant>add{\"a\": 1}<tool>2");
+        "T<user>u<assistant>add{\"a\": 1}<tool>2");
     const ChatTemplates shortIds = templatesOf(
         head + each + "{% if c.id | length != 9 %}{{ raise_exception('nine') }}{% endif %}" + tail);
-    EXPECT_EQ(rendered(shortIds, callPrompt()), "<user>u<assistant>add<tool>2");
+    EXPECT_EQ(rendered(shortIds, callPrompt()), "T<user>u<assistant>add<tool>2");
 }
 
 TEST(ChatPrompt, usesTheToolTemplateOnlyWithTools) {
@@ -172,6 +173,55 @@ TEST(ChatPrompt, reasoningGoesUnderTheTemplatesKey) {
 
 // Cases from public bug reports, with the real templates.
 
+ChatPrompt toolChat() {
+    ChatPrompt prompt = chat({say("user", {"Weather?"}), say("assistant", {}), say("tool", {"sun"}),
+                              say("tool", {"rain"}), say("user", {"And?"})});
+    prompt.messages[1].toolCalls = {
+        {.id = "1", .name = "look", .arguments = R"({"city": "Paris"})"}};
+    prompt.messages[2].toolCallId = "1";
+    prompt.tools = {R"({"type": "function", "function": {"name": "look"}})"};
+    return prompt;
+}
+
+TEST(ChatPrompt, toolsThatATemplateHasNoPlaceForAreSaidAsText) {
+    const auto text = renderPrompt(templatesOf(kPlain), toolChat(), "", "");
+    ASSERT_TRUE(text) << text.error().message;
+    EXPECT_EQ(text->replyFormat.calls, CallDialect::kHermes);
+    EXPECT_TRUE(text->text.starts_with("<system>")) << text->text;
+    EXPECT_NE(text->text.find(R"(<tools>
+{"name":"look"}
+</tools>)"),
+              std::string::npos)
+        << text->text;
+    EXPECT_TRUE(text->text.ends_with(R"(<user>Weather?</><assistant><tool_call>
+{"name":"look","arguments":{"city":"Paris"}}
+</tool_call></><user><tool_response>
+sun
+</tool_response>
+
+<tool_response>
+rain
+</tool_response></><user>And?</><assistant>)"))
+        << text->text;
+    // A system message that is there stays, and is the place for them.
+    ChatPrompt prompt = toolChat();
+    prompt.messages.insert(prompt.messages.begin(), say("system", {"Be brief."}));
+    EXPECT_TRUE(rendered(templatesOf(kPlain), prompt).starts_with("<system>Be brief.\n\nYou"));
+}
+
+TEST(ChatPrompt, aTemplateThatSaysToolsIsLeftToIt) {
+    const ChatTemplates says =
+        templatesOf("{% if tools %}{{ tools | tojson }}<tool_call>{% endif %}" + kPlain);
+    const auto text = renderPrompt(says, toolChat(), "", "");
+    ASSERT_TRUE(text) << text.error().message;
+    EXPECT_TRUE(text->text.starts_with("[{")) << text->text;
+    EXPECT_NE(text->text.find("<tool>sun</>"), std::string::npos) << text->text;
+    EXPECT_EQ(text->replyFormat.calls, CallDialect::kHermes);
+    ChatPrompt without = toolChat();
+    without.tools.clear();
+    EXPECT_NE(rendered(templatesOf(kPlain), without).find("<tool>sun</>"), std::string::npos);
+}
+
 TEST(ChatPromptGolden, llamaBeginsWithOneBosAndPrefills) {
     QUERN_GOLDEN_OR_SKIP(folder, "chat-templates");
     const ChatTemplates llama = golden("meta-llama-Llama-3.1-8B-Instruct.jinja");
@@ -180,12 +230,12 @@ TEST(ChatPromptGolden, llamaBeginsWithOneBosAndPrefills) {
     prompt.continueFinalMessage = true;
     const auto text = renderPrompt(llama, prompt, "<|begin_of_text|>", "<|eot_id|>", 0);
     ASSERT_TRUE(text) << text.error().message;
-    EXPECT_TRUE(text->starts_with("<|begin_of_text|><|start_header_id|>")) << *text;
-    EXPECT_TRUE(text->ends_with("assistant<|end_header_id|>\n\nWhill")) << *text;
+    EXPECT_TRUE(text->text.starts_with("<|begin_of_text|><|start_header_id|>")) << text->text;
+    EXPECT_TRUE(text->text.ends_with("assistant<|end_header_id|>\n\nWhill")) << text->text;
     const ChatTemplates glm = golden("GLM-4.7-Flash.jinja");
     const auto other = renderPrompt(glm, chat({say("user", {"hi"})}), "", "", 0);
     ASSERT_TRUE(other);
-    EXPECT_TRUE(other->starts_with("[gMASK]<sop>")) << *other;
+    EXPECT_TRUE(other->text.starts_with("[gMASK]<sop>")) << other->text;
 }
 
 TEST(ChatPromptGolden, thinkingIsSwitched) {
@@ -194,12 +244,12 @@ TEST(ChatPromptGolden, thinkingIsSwitched) {
     prompt.templateKwargs = R"({"enable_thinking": false})";
     const auto off = renderPrompt(golden("Qwen3.5-4B.jinja"), prompt, "", "", 0);
     ASSERT_TRUE(off) << off.error().message;
-    EXPECT_TRUE(off->ends_with("<|im_start|>assistant\n<think>\n\n</think>\n\n")) << *off;
+    EXPECT_TRUE(off->text.ends_with("<|im_start|>assistant\n<think>\n\n</think>\n\n")) << off->text;
     prompt.templateKwargs.clear();
     const auto on =
         renderPrompt(golden("deepseek-ai-DeepSeek-R1-Distill-Llama-8B.jinja"), prompt, "", "", 0);
     ASSERT_TRUE(on);
-    EXPECT_TRUE(on->ends_with("<think>\n")) << *on;
+    EXPECT_TRUE(on->text.ends_with("<think>\n")) << on->text;
 }
 
 TEST(ChatPromptGolden, mistralRefusesTwoUsersInItsOwnWords) {

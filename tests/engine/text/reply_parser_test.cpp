@@ -1,11 +1,13 @@
-#include "engine/text/reply_parser.h"
+#include "engine/reply_parser.h"
 
 #include <gtest/gtest.h>
 
 #include <random>
+#include <regex>
 #include <string>
 #include <vector>
 
+#include "engine/text.h"
 #include "tests/support/golden.h"
 
 namespace quern::engine {
@@ -283,6 +285,95 @@ TEST(ReplyParser, withoutToolsCallsAreText) {
                         each.text, {}, {}),
                   (Reply{.content = each.text, .reasoning = "", .calls = {}}));
     }
+}
+
+/// Says texts in which everything that looks like a mark is one control token.
+class MarkTokenizer : public Tokenizer {
+public:
+    MarkTokenizer() : m_pieces(256) {
+        for (std::size_t byte = 0; byte < 256; ++byte) {
+            m_pieces[byte] = std::string(1, static_cast<char>(byte));
+        }
+    }
+    std::vector<TokenId> say(const std::string& text) {
+        static const std::regex kMark(
+            R"(<\|[^<>]*\|>|<\|[a-z_]+>|<[a-z_]+\|>|</?(tool_call|think|arg_key|arg_value)>)"
+            R"(|</?minimax:tool_call>|<｜[^<>]*｜>|｜DSML｜|\[[A-Z_]+\])");
+        std::vector<TokenId> ids;
+        for (std::size_t at = 0; at < text.size();) {
+            std::smatch match;
+            const auto begin = text.begin() + static_cast<std::ptrdiff_t>(at);
+            if (std::regex_search(begin, text.end(), match, kMark,
+                                  std::regex_constants::match_continuous)) {
+                m_pieces.push_back(match.str());
+                ids.push_back(static_cast<TokenId>(m_pieces.size() - 1));
+                at += match.str().size();
+            } else {
+                ids.push_back(static_cast<unsigned char>(text[at++]));
+            }
+        }
+        return ids;
+    }
+    std::int32_t vocabSize() const override { return static_cast<std::int32_t>(m_pieces.size()); }
+    Result<std::vector<TokenId>> encode(std::string_view, EncodeOptions) const override {
+        return fail(ErrorCode::kUnsupported, "only speaks");
+    }
+    std::string_view tokenBytes(TokenId id) const override {
+        return m_pieces.at(static_cast<std::size_t>(id));
+    }
+    bool isControl(TokenId id) const override { return id >= 256; }
+    std::string decode(std::span<const TokenId> ids, bool) const override {
+        std::string text;
+        for (const TokenId id : ids) {
+            text += tokenBytes(id);
+        }
+        return text;
+    }
+    std::optional<TokenId> find(std::string_view) const override { return std::nullopt; }
+    const SpecialTokens& special() const override { return m_special; }
+    std::string description() const override { return "marks"; }
+    bool addsSpacePrefix() const override { return false; }
+
+private:
+    std::vector<std::string> m_pieces;
+    SpecialTokens m_special;
+};
+
+TEST(ReplyFormat, marksAreShownAndOtherControlTokensAreNot) {
+    std::size_t shownMarks = 0;
+    for (const Case& expected : cases()) {
+        if (expected.expected.calls.empty()) {
+            continue;  // texts about marks, not of them
+        }
+        const ReplyFormat format = {
+            .calls = expected.dialect, .reasoningOpen = "<think>", .reasoningClose = "</think>"};
+        const std::string thought =
+            expected.dialect == CallDialect::kHarmony ? "" : "<think>why</think>";
+        MarkTokenizer tokenizer;
+        const auto ids = tokenizer.say(thought + expected.text + "<|im_start|>");
+        const auto marks = marksOf(format, true);
+        std::vector<TokenId> shown;
+        for (const TokenId id : ids) {
+            if (std::ranges::count(marks, tokenizer.tokenBytes(id)) > 0) {
+                shown.push_back(id);
+            }
+        }
+        shownMarks += shown.size();
+        Detokenizer detokenizer(tokenizer, true, TextStart::kBeginning, shown);
+        std::string text;
+        for (const TokenId id : ids) {
+            text += detokenizer.push(id);
+        }
+        const Reply reply = parse(format, "", text, {});
+        EXPECT_EQ(reply.calls, expected.expected.calls) << expected.text << "\nbecame\n" << text;
+        EXPECT_EQ(reply.content.find("im_start"), std::string::npos) << reply.content;
+        EXPECT_EQ(reply.content.find("<|"), std::string::npos) << reply.content;
+    }
+    EXPECT_GT(shownMarks, 50U);
+    const ReplyFormat hermes = {
+        .calls = CallDialect::kHermes, .reasoningOpen = "<think>", .reasoningClose = "</think>"};
+    EXPECT_EQ(marksOf(hermes, false), (std::vector<std::string>{"<think>", "</think>"}));
+    EXPECT_TRUE(marksOf({}, true).empty());
 }
 
 TEST(ReplyParser, argumentsComeWhileTheyAreWritten) {

@@ -81,6 +81,23 @@ TEST(TokenizerCases, KeepsBosThatTheTextSpells) {
               (Ids{*small.data.bos, sop}));
 }
 
+TEST(Tokenizer, ATextThatGoesOnGetsNoEnd) {
+    test::SmallVocabulary small;
+    small.data.bos = small.add("<s>", TokenKind::kControl);
+    small.data.eos = small.add("</s>", TokenKind::kControl);
+    small.data.addsBos = true;
+    small.data.addsEos = true;
+    const auto tokenizer = small.make();
+    const TokenId bos = *small.data.bos;
+    EXPECT_EQ(encode(*tokenizer, "hello", {.addSpecial = true, .parseSpecial = true}),
+              (Ids{bos, 259, *small.data.eos}));
+    for (const char* text : {"hello", "<s>hello"}) {
+        EXPECT_EQ(
+            encode(*tokenizer, text, {.addSpecial = true, .addEnd = false, .parseSpecial = true}),
+            (Ids{bos, 259}));
+    }
+}
+
 TEST(Tokenizer, ParsesControlTokensOnlyWhenAsked) {
     test::SmallVocabulary small;
     const TokenId end = small.add("<|im_end|>", TokenKind::kControl);

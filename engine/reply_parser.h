@@ -9,6 +9,8 @@
 
 namespace quern::engine {
 
+struct PreparedRequest;
+
 /// How a model writes calls of tools, by the family that writes so first.
 enum class CallDialect : std::uint8_t {
     kNone,       // all is text
@@ -29,7 +31,7 @@ enum class CallDialect : std::uint8_t {
     kGemma,        // <|tool_call>call:NAME{key:<|"|>text<|"|>,…}<tool_call|>
 };
 
-/// How a model's replies are built.
+/// How a model's replies are built. Without anything all is content.
 struct ReplyFormat {
     CallDialect calls = CallDialect::kNone;
     std::string reasoningOpen;  // empty: no reasoning is set apart
@@ -38,6 +40,10 @@ struct ReplyFormat {
 
 /// What a chat template's text says of the replies that follow it.
 [[nodiscard]] ReplyFormat recognizeReplyFormat(std::string_view templateSource);
+
+/// The marks that a parser of this format looks for, in replies with tools or without. Where one
+/// of them is a control token, that token has to be shown to it.
+[[nodiscard]] std::vector<std::string> marksOf(const ReplyFormat& format, bool hasTools);
 
 /// A piece of a reply, as it is produced.
 struct ReplyDelta {
@@ -57,7 +63,7 @@ struct ReplyDelta {
 /// was understood and white space beside them. How the text is cut into pushes changes nothing
 /// but how the deltas are cut.
 ///
-/// It must be given the marks: detokenize with special tokens shown. Belongs to one thread.
+/// It must be given the marks, which the events of a prepared chat show. Belongs to one thread.
 class ReplyParser {
 public:
     /// `promptEnd` is the end of the prompt's text: where it opens reasoning, the reply begins in
@@ -72,10 +78,15 @@ public:
     [[nodiscard]] std::vector<ReplyDelta> push(std::string_view text);
     /// The reply has ended: gives what was held back.
     [[nodiscard]] std::vector<ReplyDelta> finish();
+    /// What comes next is, as far as is known, reasoning.
+    [[nodiscard]] bool isReasoning() const;
 
 private:
     struct State;
     std::unique_ptr<State> m_state;
 };
+
+/// For one choice of the reply to `prepared`: what a prompt that is no chat gets is all content.
+[[nodiscard]] ReplyParser makeReplyParser(const PreparedRequest& prepared);
 
 }  // namespace quern::engine
