@@ -1,24 +1,21 @@
 #include "app/chat/chat_prompt_builder.h"
 
-#include <algorithm>
-
 namespace quern::app {
 
-engine::ChatPrompt buildChatPrompt(const Conversation& conversation, std::int32_t leaveOut,
+engine::ChatPrompt buildChatPrompt(const Conversation& conversation, MessageId first,
                                    bool continueLast) {
     engine::ChatPrompt prompt;
-    const auto add = [&](const std::string& role, const std::string& text) {
-        engine::ChatMessage message;
-        message.role = role;
-        message.textParts = {text};
-        prompt.messages.push_back(std::move(message));
-    };
     if (!conversation.systemPrompt.empty()) {
-        add("system", conversation.systemPrompt);
+        prompt.messages.push_back({.role = "system", .textParts = {conversation.systemPrompt}});
     }
-    const auto skipped = static_cast<std::size_t>(std::max(leaveOut, 0));
-    for (std::size_t i = skipped; i < conversation.path.size(); ++i) {
-        add(conversation.path[i].role, conversation.path[i].text);
+    for (const Message& message : conversation.path) {
+        const bool isLeftOut = message.id != 0 && message.id < first;
+        const bool saysNothing = message.role != "user" && message.text.empty();
+        if (isLeftOut || saysNothing || message.state == MessageState::kFailed) {
+            continue;
+        }
+        prompt.messages.push_back(
+            {.role = message.role, .textParts = {message.text}, .reasoning = message.reasoning});
     }
     prompt.continueFinalMessage = continueLast;
     prompt.addGenerationPrompt = !continueLast;

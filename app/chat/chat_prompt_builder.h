@@ -5,10 +5,10 @@
 
 namespace quern::app {
 
-/// The chat that a conversation's path is, as a prompt. The first `leaveOut` messages stay out, the
-/// system prompt always goes in. With `continueLast` the last message is a reply to be gone on
-/// with.
-[[nodiscard]] engine::ChatPrompt buildChatPrompt(const Conversation& conversation,
-                                                 std::int32_t leaveOut, bool continueLast);
+/// The chat that a conversation's path is, as a prompt. Messages before `first` stay out (0: none
+/// does), as do replies that failed or say nothing; the system prompt always goes in. With
+/// `continueLast` the last message is a reply to be gone on with.
+[[nodiscard]] engine::ChatPrompt buildChatPrompt(const Conversation& conversation, MessageId first,
+                                                 bool continueLast);
 
 }  // namespace quern::app

@@ -3,66 +3,20 @@
 #include <chrono>
 #include <condition_variable>
 #include <deque>
+#include <functional>
+#include <future>
+#include <iterator>
 #include <map>
 #include <mutex>
+#include <set>
 #include <thread>
 #include <utility>
 
-#include "app/chat/chat_prompt_builder.h"
+#include "app/chat/order_prompt.h"
+#include "app/chat/reply_place.h"
+#include "app/chat/running_reply.h"
 
 namespace quern::app {
-
-namespace {
-
-using Clock = std::chrono::steady_clock;
-
-// Often enough that a crash costs a word or two, seldom enough that the disk is idle.
-constexpr auto kSaveEvery = std::chrono::milliseconds(250);
-
-/// A reply that runs.
-struct Running {
-    MessageId message = 0;
-    ConversationId conversation = 0;
-    std::string model;
-    std::string text;
-    std::int32_t promptTokens = 0;
-    std::shared_ptr<ReplyObserver> observer;
-    Clock::time_point lastSaved = Clock::now();
-    bool hasUnsaved = false;
-};
-
-/// A request for a reply, and where the reply goes.
-struct PreparedReply {
-    engine::PreparedRequest request;
-    MessageId parent = 0;   // the message it answers
-    std::string continued;  // the text it goes on with
-};
-
-double tokensPerSecond(const engine::Usage& usage) {
-    // The first token belongs to the prefill: decode speed is that of those after it.
-    const auto decoded = usage.completionTokens - 1;
-    return decoded > 0 && usage.decodeSeconds > 0 ? decoded / usage.decodeSeconds : 0.0;
-}
-
-}  // namespace
-
-std::string describeStop(const engine::FinishInfo& finish) {
-    switch (finish.reason) {
-        case engine::FinishReason::kStop:
-            return finish.stopToken ? "eos" : "stop: " + finish.stopReason;
-        case engine::FinishReason::kLength:
-            return "length";
-        case engine::FinishReason::kContext:
-            return "context full";
-        case engine::FinishReason::kCancelled:
-            return "stopped";
-        case engine::FinishReason::kDeadline:
-            return "deadline";
-        case engine::FinishReason::kError:
-            return "error";
-    }
-    return {};
-}
 
 /// The thread that owns every running reply. Jobs and events arrive through one locked queue each;
 /// all else is touched by the thread alone.
@@ -79,6 +33,22 @@ public:
         m_inbox->wake.notify_all();
     }
 
+    /// Asks about an order's conversation and model, on the calling thread.
+    template <class Question>
+    auto look(const ReplyOrder& order, Question question) const
+        -> decltype(question(std::declval<const Conversation&>(),
+                             std::declval<const engine::LoadedModel&>())) {
+        auto model = m_engine.find(order.model);
+        if (!model) {
+            return forward(model);
+        }
+        auto conversation = conversationOf(m_store, order);
+        if (!conversation) {
+            return forward(conversation);
+        }
+        return question(*conversation, **model);
+    }
+
     void post(std::function<void()> job) {
         {
             const std::lock_guard lock(m_inbox->mutex);
@@ -87,85 +57,59 @@ public:
         m_inbox->wake.notify_all();
     }
 
-    void start(ConversationId id, MessageId parent, const ReplyOptions& options,
-               std::shared_ptr<ReplyObserver> observer) {
-        auto prepared = prepare(id, parent, std::nullopt, options);
-        if (!prepared) {
-            observer->onRefused(prepared.error());
-            return;
+    Ticket order(ReplyOrder order, std::shared_ptr<ReplyObserver> observer) {
+        Ticket ticket = 0;
+        {
+            const std::lock_guard lock(m_inbox->mutex);
+            ticket = ++m_inbox->lastTicket;
+            m_inbox->waiting.insert(ticket);
         }
-        const auto promptTokens = static_cast<std::int32_t>(prepared->request.promptIds.size());
-        const std::string model = prepared->request.request.model;
-        const std::string before = prepared->continued;
-        auto message = m_store.beginReply(id, prepared->parent, model);
-        if (!message) {
-            observer->onRefused(message.error());
-            return;
-        }
-        auto request = m_engine.submit(std::move(prepared->request), m_inbox);
-        if (!request) {
-            finishUnstarted(*message, before, request.error(), *observer);
-            return;
-        }
-        m_running[*request] = Running{.message = *message,
-                                      .conversation = id,
-                                      .model = model,
-                                      .text = before,
-                                      .promptTokens = promptTokens,
-                                      .observer = observer};
-        observer->onStarted(*message, promptTokens);
-        if (!before.empty()) {
-            observer->onText(*message, before);
-        }
-    }
-
-    void stop(MessageId reply) {
-        for (const auto& [request, running] : m_running) {
-            if (running.message == reply) {
-                m_engine.cancel(request);
+        post([this, ticket, order = std::move(order), observer = std::move(observer)] {
+            const Status begun =
+                look(order, [&](const Conversation& conversation, const auto& model) -> Status {
+                    return begin(ticket, order, conversation, model, observer);
+                });
+            if (!begun) {
+                observer->onRefused(begun.error(), Refusal::kPrompt);
             }
-        }
+        });
+        return ticket;
     }
 
-    void cancelAll() {
-        for (const auto& [request, running] : m_running) {
-            m_engine.cancel(request);
+    void stop(Ticket ticket) {
+        {
+            const std::lock_guard lock(m_inbox->mutex);
+            m_inbox->waiting.erase(ticket);
         }
+        post([this, ticket] {
+            for (const auto& [request, reply] : m_running) {
+                if (reply.ticket() == ticket) {
+                    m_engine.cancel(request);
+                }
+            }
+        });
     }
 
-    Result<PreparedReply> prepare(ConversationId id, MessageId parent,
-                                  const std::optional<std::string>& draft,
-                                  const ReplyOptions& options) {
-        auto conversation = m_store.load(id);
-        if (!conversation) {
-            return forward(conversation);
+    void stopAll() {
+        {
+            const std::lock_guard lock(m_inbox->mutex);
+            m_inbox->waiting.clear();
         }
-        cutAfter(*conversation, parent);
-        PreparedReply reply;
-        reply.parent = parent;
-        if (options.continueReply && !conversation->path.empty()) {
-            reply.continued = conversation->path.back().text;
-            reply.parent = conversation->path.back().parent;
-        }
-        if (draft) {
-            Message message;
-            message.role = "user";
-            message.text = *draft;
-            conversation->path.push_back(std::move(message));
-        }
-        engine::Request request;
-        request.model = options.model;
-        request.prompt =
-            buildChatPrompt(*conversation, options.leaveOutMessages, options.continueReply);
-        request.sampling = options.sampling;
-        request.output.maxTokens = options.maxTokens;
-        request.clientId = "chat";
-        auto prepared = m_engine.prepare(std::move(request));
-        if (!prepared) {
-            return forward(prepared);
-        }
-        reply.request = std::move(*prepared);
-        return reply;
+        post([this] { cancelAll(); });
+    }
+
+    Status saveAgain() {
+        std::promise<Status> result;
+        post([this, &result] {
+            Status first;
+            for (auto at = m_unsaved.begin(); at != m_unsaved.end();) {
+                Status saved = m_store.finishReply(at->second);
+                at = saved ? m_unsaved.erase(at) : std::next(at);
+                first = first ? std::move(saved) : first;
+            }
+            result.set_value(std::move(first));
+        });
+        return result.get_future().get();
     }
 
 private:
@@ -183,17 +127,9 @@ private:
         std::deque<std::function<void()>> jobs;
         // One event a token: a reply's length bounds it, and the engine paces it.
         std::deque<engine::TokenEvent> events;
+        Ticket lastTicket = 0;
+        std::set<Ticket> waiting;  // orders that have not begun and were not stopped
     };
-
-    // A message in the middle of the path is answered as if what follows were not there.
-    static void cutAfter(Conversation& conversation, MessageId last) {
-        for (std::size_t i = 0; i < conversation.path.size(); ++i) {
-            if (conversation.path[i].id == last) {
-                conversation.path.resize(i + 1);
-                return;
-            }
-        }
-    }
 
     void run(const std::stop_token& stop) {
         while (true) {
@@ -207,7 +143,7 @@ private:
                 if (stop.stop_requested() && m_running.empty() && !hasNews()) {
                     return;
                 }
-                m_inbox->wake.wait_for(lock, kSaveEvery,
+                m_inbox->wake.wait_for(lock, RunningReply::kSaveEvery,
                                        [&] { return hasNews() || stop.stop_requested(); });
                 jobs.swap(m_inbox->jobs);
                 events.swap(m_inbox->events);
@@ -222,74 +158,81 @@ private:
         }
     }
 
+    /// Takes an order out of the waiting ones. False: it was stopped.
+    [[nodiscard]] bool takeWaiting(Ticket ticket) {
+        const std::lock_guard lock(m_inbox->mutex);
+        return m_inbox->waiting.erase(ticket) > 0;
+    }
+
+    Status begin(Ticket ticket, const ReplyOrder& order, const Conversation& conversation,
+                 const engine::LoadedModel& model, const std::shared_ptr<ReplyObserver>& observer) {
+        auto prepared = m_engine.prepare(requestFor(conversation, order, model));
+        if (!prepared) {
+            return forward(prepared);
+        }
+        if (!takeWaiting(ticket)) {
+            return fail(ErrorCode::kCancelled, "the reply was stopped before it began");
+        }
+        ReplyStart start{.conversation = order.conversation,
+                         .added = {},
+                         .promptText = prepared->promptText,
+                         .promptTokens = static_cast<std::int32_t>(prepared->promptIds.size())};
+        if (const Status saved = placeReply(m_store, order, model, conversation, start); !saved) {
+            observer->onRefused(saved.error(), Refusal::kStore);
+            return {};
+        }
+        RunningReply reply(ticket, start.added.back(), engine::makeReplyParser(*prepared),
+                           observer);
+        const auto request = m_engine.submit(std::move(*prepared), m_inbox);
+        start.request = request.value_or(0);
+        observer->onStarted(start);
+        if (!request) {
+            finish(reply, {.reason = engine::FinishReason::kError, .error = request.error()});
+            return {};
+        }
+        m_running.emplace(*request, std::move(reply));
+        return {};
+    }
+
+    void cancelAll() {
+        for (const auto& [request, reply] : m_running) {
+            m_engine.cancel(request);
+        }
+    }
+
     void apply(const engine::TokenEvent& event) {
         const auto found = m_running.find(event.request);
         if (found == m_running.end()) {
             return;
         }
-        Running& running = found->second;
-        if (!event.text.empty()) {
-            running.text += event.text;
-            running.hasUnsaved = true;
-            running.observer->onText(running.message, event.text);
-        }
+        found->second.grow(event);
         if (event.finish) {
-            finish(running, *event.finish);
+            finish(found->second, *event.finish);
             m_running.erase(found);
         }
     }
 
-    void finish(Running& running, const engine::FinishInfo& info) {
-        Message message;
-        message.id = running.message;
-        message.role = "assistant";
-        message.text = running.text;
-        message.model = running.model;
-        message.state = info.reason == engine::FinishReason::kError ? MessageState::kFailed
-                                                                    : MessageState::kDone;
-        message.error = info.error ? info.error->message : std::string();
-        message.stats = ReplyStats{.promptTokens = info.usage.promptTokens,
-                                   .cachedTokens = info.usage.cachedTokens,
-                                   .completionTokens = info.usage.completionTokens,
-                                   .ttftMs = info.usage.ttftSeconds * 1000.0,
-                                   .tokensPerSecond = tokensPerSecond(info.usage),
-                                   .stopReason = describeStop(info)};
-        save(message, *running.observer);
-    }
-
-    void finishUnstarted(MessageId id, const std::string& text, const Error& error,
-                         ReplyObserver& observer) {
-        Message message;
-        message.id = id;
-        message.role = "assistant";
-        message.text = text;
-        message.state = MessageState::kFailed;
-        message.error = error.message;
-        observer.onStarted(id, 0);
-        save(message, observer);
-    }
-
-    void save(const Message& message, ReplyObserver& observer) {
-        const auto saved = m_store.finishReply(message.id, message.text, message.state,
-                                               message.stats, message.error);
-        observer.onFinished(message, saved ? std::nullopt : std::optional(saved.error()));
+    void finish(RunningReply& reply, const engine::FinishInfo& info) {
+        reply.end(info);
+        std::optional<Error> error;
+        if (Status saved = m_store.finishReply(reply.message()); !saved) {
+            m_unsaved[reply.message().id] = reply.message();
+            error = saved.error();
+        }
+        reply.observer().onFinished(reply.message(), error);
     }
 
     void saveWhatIsDue() {
-        const auto now = Clock::now();
-        for (auto& [request, running] : m_running) {
-            if (running.hasUnsaved && now - running.lastSaved >= kSaveEvery) {
-                // A failure here (a full disk) is told when the reply ends and its last save fails.
-                running.hasUnsaved = !m_store.updateReply(running.message, running.text);
-                running.lastSaved = now;
-            }
+        for (auto& [request, reply] : m_running) {
+            reply.saveIfDue(m_store);
         }
     }
 
     engine::Engine& m_engine;
     ConversationStore& m_store;
     std::shared_ptr<Inbox> m_inbox;
-    std::map<engine::RequestId, Running> m_running;
+    std::map<engine::RequestId, RunningReply> m_running;
+    std::map<MessageId, Message> m_unsaved;  // ended, and their last save failed
     std::jthread m_thread;
 };
 
@@ -298,32 +241,32 @@ ChatService::ChatService(engine::Engine& engine, ConversationStore& store)
 
 ChatService::~ChatService() = default;
 
-void ChatService::reply(ConversationId conversation, MessageId parent, ReplyOptions options,
-                        std::shared_ptr<ReplyObserver> observer) {
-    m_worker->post([worker = m_worker.get(), conversation, parent, options = std::move(options),
-                    observer = std::move(observer)] {
-        worker->start(conversation, parent, options, observer);
-    });
+ChatService::Ticket ChatService::reply(ReplyOrder order, std::shared_ptr<ReplyObserver> observer) {
+    return m_worker->order(std::move(order), std::move(observer));
 }
 
-void ChatService::stop(MessageId reply) {
-    m_worker->post([worker = m_worker.get(), reply] { worker->stop(reply); });
+void ChatService::stop(Ticket ticket) {
+    m_worker->stop(ticket);
 }
 
 void ChatService::stopAll() {
-    m_worker->post([worker = m_worker.get()] { worker->cancelAll(); });
+    m_worker->stopAll();
 }
 
-void ChatService::measure(ConversationId conversation, std::string draft, ReplyOptions options,
-                          std::function<void(Result<std::int32_t>)> done) {
-    m_worker->post([worker = m_worker.get(), conversation, draft = std::move(draft),
-                    options = std::move(options), done = std::move(done)] {
-        auto prepared = worker->prepare(conversation, 0, draft, options);
-        if (!prepared) {
-            done(forward(prepared));
-            return;
-        }
-        done(static_cast<std::int32_t>(prepared->request.promptIds.size()));
+Status ChatService::saveAgain() {
+    return m_worker->saveAgain();
+}
+
+Result<PromptSize> ChatService::measure(const ReplyOrder& order) const {
+    return m_worker->look(order, [&](const Conversation& conversation, const auto& model) {
+        return measurePrompt(conversation, order, model);
+    });
+}
+
+Result<std::optional<MessageId>> ChatService::firstThatFits(const ReplyOrder& order,
+                                                            std::int64_t limit) const {
+    return m_worker->look(order, [&](const Conversation& conversation, const auto& model) {
+        return app::firstThatFits(conversation, order, model, limit);
     });
 }
 

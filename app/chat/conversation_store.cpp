@@ -75,7 +75,7 @@ std::string likePattern(std::string_view text) {
 
 constexpr const char* kMessageColumns =
     "id, parent, role, text, state, error, model, created_ms, prompt_tokens, cached_tokens, "
-    "completion_tokens, ttft_ms, tokens_per_second, stop_reason";
+    "completion_tokens, ttft_ms, tokens_per_second, stop_reason, reasoning";
 
 Message readMessage(SQLite::Statement& row) {
     Message message;
@@ -93,6 +93,7 @@ Message readMessage(SQLite::Statement& row) {
                                .ttftMs = row.getColumn(11).getDouble(),
                                .tokensPerSecond = row.getColumn(12).getDouble(),
                                .stopReason = row.getColumn(13).getString()};
+    message.reasoning = row.getColumn(14).getString();
     return message;
 }
 
@@ -189,16 +190,18 @@ Status ConversationStore::markInterrupted() {
     });
 }
 
-Result<ConversationId> ConversationStore::create(std::string_view title, std::string_view model) {
+Result<ConversationId> ConversationStore::create(const NewConversation& conversation) {
     const std::lock_guard lock(m_mutex);
     ConversationId id = 0;
     auto done = m_database->transact([&](SQLite::Database& db) {
         SQLite::Statement insert(db,
-                                 "INSERT INTO conversations(title, model, created_ms, updated_ms) "
-                                 "VALUES (?, ?, ?3, ?3)");
-        insert.bind(1, std::string(title));
-        insert.bind(2, std::string(model));
-        insert.bind(3, nowMs());
+                                 "INSERT INTO conversations(title, model, system_prompt, sampling, "
+                                 "created_ms, updated_ms) VALUES (?, ?, ?, ?, ?5, ?5)");
+        insert.bind(1, conversation.title);
+        insert.bind(2, conversation.model);
+        insert.bind(3, conversation.systemPrompt);
+        insert.bind(4, conversation.samplingJson);
+        insert.bind(5, nowMs());
         insert.exec();
         id = db.getLastInsertRowid();
     });
@@ -248,7 +251,7 @@ Result<std::vector<ConversationSummary>> ConversationStore::list(std::string_vie
     return found;
 }
 
-Result<Conversation> ConversationStore::load(ConversationId id) {
+Result<Conversation> ConversationStore::load(ConversationId id, std::optional<MessageId> leaf) {
     const std::lock_guard lock(m_mutex);
     Conversation conversation;
     bool isThere = false;
@@ -267,7 +270,7 @@ Result<Conversation> ConversationStore::load(ConversationId id) {
                         .systemPrompt = head.getColumn(2).getString(),
                         .samplingJson = head.getColumn(3).getString(),
                         .path = {}};
-        MessageId next = head.getColumn(4).getInt64();
+        MessageId next = leaf.value_or(head.getColumn(4).getInt64());
         while (next != 0) {
             SQLite::Statement row(db, std::string("SELECT ") + kMessageColumns +
                                           " FROM messages WHERE id = ? AND conversation = ?");
@@ -349,80 +352,79 @@ Status ConversationStore::purge(std::int64_t beforeMs) {
 
 Result<MessageId> ConversationStore::append(ConversationId id, MessageId parent,
                                             std::string_view role, std::string_view text) {
-    const std::lock_guard lock(m_mutex);
-    MessageId message = 0;
-    auto done = m_database->transact([&](SQLite::Database& db) {
-        SQLite::Statement insert(db,
-                                 "INSERT INTO messages(conversation, parent, role, text, state, "
-                                 "created_ms) VALUES (?, ?, ?, ?, 0, ?)");
-        insert.bind(1, id);
-        insert.bind(2, parent);
-        insert.bind(3, std::string(role));
-        insert.bind(4, std::string(text));
-        insert.bind(5, nowMs());
-        insert.exec();
-        message = db.getLastInsertRowid();
-        select(db, id, message);
-    });
-    if (!done) {
-        return forward(done);
-    }
-    return message;
+    Message message;
+    message.parent = parent;
+    message.role = role;
+    message.text = text;
+    return insert(id, message, {});
 }
 
 Result<MessageId> ConversationStore::beginReply(ConversationId id, MessageId parent,
                                                 std::string_view model) {
+    Message reply;
+    reply.parent = parent;
+    reply.role = "assistant";
+    reply.state = MessageState::kStreaming;
+    reply.model = model;
+    return insert(id, reply, m_owner);
+}
+
+Result<MessageId> ConversationStore::insert(ConversationId id, const Message& message,
+                                            const std::string& owner) {
     const std::lock_guard lock(m_mutex);
-    MessageId message = 0;
+    MessageId inserted = 0;
     auto done = m_database->transact([&](SQLite::Database& db) {
         SQLite::Statement insert(db,
                                  "INSERT INTO messages(conversation, parent, role, text, state, "
-                                 "model, owner, created_ms) VALUES (?, ?, 'assistant', '', 1, ?, "
-                                 "?, ?)");
+                                 "model, owner, created_ms) VALUES (?, ?, ?, ?, ?, ?, ?, ?)");
         insert.bind(1, id);
-        insert.bind(2, parent);
-        insert.bind(3, std::string(model));
-        insert.bind(4, m_owner);
-        insert.bind(5, nowMs());
+        insert.bind(2, message.parent);
+        insert.bind(3, message.role);
+        insert.bind(4, message.text);
+        insert.bind(5, static_cast<int>(message.state));
+        insert.bind(6, message.model);
+        insert.bind(7, owner);
+        insert.bind(8, nowMs());
         insert.exec();
-        message = db.getLastInsertRowid();
-        select(db, id, message);
+        inserted = db.getLastInsertRowid();
+        select(db, id, inserted);
     });
     if (!done) {
         return forward(done);
     }
-    return message;
+    return inserted;
 }
 
-Status ConversationStore::updateReply(MessageId id, std::string_view text) {
+Status ConversationStore::updateReply(const Message& reply) {
     const std::lock_guard lock(m_mutex);
     return m_database->transact([&](SQLite::Database& db) {
-        SQLite::Statement update(db, "UPDATE messages SET text = ? WHERE id = ?");
-        update.bind(1, std::string(text));
-        update.bind(2, id);
+        SQLite::Statement update(db, "UPDATE messages SET text = ?, reasoning = ? WHERE id = ?");
+        update.bind(1, reply.text);
+        update.bind(2, reply.reasoning);
+        update.bind(3, reply.id);
         update.exec();
     });
 }
 
-Status ConversationStore::finishReply(MessageId id, std::string_view text, MessageState state,
-                                      const ReplyStats& stats, std::string_view error) {
+Status ConversationStore::finishReply(const Message& reply) {
     const std::lock_guard lock(m_mutex);
     return m_database->transact([&](SQLite::Database& db) {
         SQLite::Statement update(
             db,
             "UPDATE messages SET text = ?, state = ?, error = ?, owner = '', prompt_tokens = ?, "
             "cached_tokens = ?, completion_tokens = ?, ttft_ms = ?, tokens_per_second = ?, "
-            "stop_reason = ? WHERE id = ?");
-        update.bind(1, std::string(text));
-        update.bind(2, static_cast<int>(state));
-        update.bind(3, std::string(error));
-        update.bind(4, stats.promptTokens);
-        update.bind(5, stats.cachedTokens);
-        update.bind(6, stats.completionTokens);
-        update.bind(7, stats.ttftMs);
-        update.bind(8, stats.tokensPerSecond);
-        update.bind(9, stats.stopReason);
-        update.bind(10, id);
+            "stop_reason = ?, reasoning = ? WHERE id = ?");
+        update.bind(1, reply.text);
+        update.bind(2, static_cast<int>(reply.state));
+        update.bind(3, reply.error);
+        update.bind(4, reply.stats.promptTokens);
+        update.bind(5, reply.stats.cachedTokens);
+        update.bind(6, reply.stats.completionTokens);
+        update.bind(7, reply.stats.ttftMs);
+        update.bind(8, reply.stats.tokensPerSecond);
+        update.bind(9, reply.stats.stopReason);
+        update.bind(10, reply.reasoning);
+        update.bind(11, reply.id);
         update.exec();
     });
 }

@@ -32,7 +32,7 @@ struct ReplyStats {
     std::int64_t completionTokens = 0;
     double ttftMs = 0;
     double tokensPerSecond = 0;
-    std::string stopReason;  // "eos", "length", "stop: …", "cancelled"
+    std::string stopReason;  // as describeStop() says it
 };
 
 struct Message {
@@ -40,6 +40,7 @@ struct Message {
     MessageId parent = 0;  // 0: the first of its conversation
     std::string role;      // "user", "assistant"
     std::string text;
+    std::string reasoning;  // what a reply's model thought before it answered
     MessageState state = MessageState::kDone;
     std::string error;
     std::string model;  // that wrote it
@@ -57,13 +58,21 @@ struct ConversationSummary {
     std::string excerpt;  // where a search hit; plain text
 };
 
+/// A conversation to be made.
+struct NewConversation {
+    std::string title;
+    std::string model;
+    std::string systemPrompt;
+    std::string samplingJson;
+};
+
 struct Conversation {
     ConversationId id = 0;
     std::string title;
     std::string model;
     std::string systemPrompt;
     std::string samplingJson;   // the conversation's own sampling; empty: the defaults
-    std::vector<Message> path;  // from the first message to the selected leaf
+    std::vector<Message> path;  // from the first message to the leaf
 };
 
 /// Conversations as trees of messages, in SQLite, shared by window and terminal. A reply is saved
@@ -76,10 +85,12 @@ public:
         const std::filesystem::path& file);
     ~ConversationStore();
 
-    [[nodiscard]] Result<ConversationId> create(std::string_view title, std::string_view model);
+    [[nodiscard]] Result<ConversationId> create(const NewConversation& conversation);
     /// Newest first, pinned before all; `query` searches titles and texts (empty: all).
     [[nodiscard]] Result<std::vector<ConversationSummary>> list(std::string_view query, int limit);
-    [[nodiscard]] Result<Conversation> load(ConversationId id);
+    /// With the path that ends at `leaf` (0: an empty one), or at the selected leaf.
+    [[nodiscard]] Result<Conversation> load(ConversationId id,
+                                            std::optional<MessageId> leaf = std::nullopt);
     [[nodiscard]] Status rename(ConversationId id, std::string_view title);
     [[nodiscard]] Status setPinned(ConversationId id, bool isPinned);
     [[nodiscard]] Status setModel(ConversationId id, std::string_view model);
@@ -96,16 +107,19 @@ public:
     /// Adds an empty reply below `parent`, owned by this process, and selects it.
     [[nodiscard]] Result<MessageId> beginReply(ConversationId id, MessageId parent,
                                                std::string_view model);
-    /// Saves the text so far. Call it a few times a second, not at each token.
-    [[nodiscard]] Status updateReply(MessageId id, std::string_view text);
-    [[nodiscard]] Status finishReply(MessageId id, std::string_view text, MessageState state,
-                                     const ReplyStats& stats, std::string_view error);
+    /// Saves text and reasoning so far. Call it a few times a second, not at each token.
+    [[nodiscard]] Status updateReply(const Message& reply);
+    /// Saves all that a reply's end brings.
+    [[nodiscard]] Status finishReply(const Message& reply);
     /// Selects the sibling `offset` places away (−1, +1) and the newest leaf below it.
     [[nodiscard]] Status selectSibling(MessageId id, int offset);
 
 private:
     ConversationStore(std::unique_ptr<Database> database, std::string owner);
     [[nodiscard]] Status markInterrupted();
+    /// Adds a message, written by `owner` (empty: nobody any more), and selects it.
+    [[nodiscard]] Result<MessageId> insert(ConversationId id, const Message& message,
+                                           const std::string& owner);
 
     std::mutex m_mutex;
     std::unique_ptr<Database> m_database;

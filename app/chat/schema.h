@@ -7,7 +7,7 @@
 namespace quern::app {
 
 /// The conversations schema, one step a version. Steps are only ever added.
-inline constexpr std::array<Migration, 1> kConversationSchema{{
+inline constexpr std::array<Migration, 2> kConversationSchema{{
     {1, R"sql(
         CREATE TABLE conversations (
             id            INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -53,6 +53,7 @@ inline constexpr std::array<Migration, 1> kConversationSchema{{
             INSERT INTO messages_text(rowid, text) VALUES (new.id, new.text);
         END;
     )sql"},
+    {2, "ALTER TABLE messages ADD COLUMN reasoning TEXT NOT NULL DEFAULT ''"},
 }};
 
 }  // namespace quern::app

@@ -10,6 +10,8 @@
 #include "app/cli/exit_codes.h"
 #include "app/cli/line_editor.h"
 #include "app/cli/model_session.h"
+#include "app/cli/reply_printer.h"
+#include "app/cli/terminal_text.h"
 
 namespace quern::cli {
 
@@ -29,20 +31,16 @@ constexpr const char* kHelp =
 /// Prints a reply as it comes and lets the caller wait for its end.
 class Printer : public app::ReplyObserver {
 public:
-    explicit Printer(bool isTerminal) : m_isTerminal(isTerminal) {}
-
-    void onStarted(app::MessageId reply, std::int32_t) override {
-        const std::lock_guard lock(m_mutex);
-        m_reply = reply;
-        m_changed.notify_all();
+    void onStarted(const app::ReplyStart& start) override {
+        m_conversation = start.conversation;
+        m_reply = start.added.back().id;
     }
-    void onText(app::MessageId, const std::string& delta) override {
-        const std::string shown = m_isTerminal ? withoutTerminalControls(delta) : delta;
-        std::fwrite(shown.data(), 1, shown.size(), stdout);
-        std::fflush(stdout);
+    void onNews(const app::ReplyNews& news) override {
+        m_printer.reasoning(news.reasoning);
+        m_printer.text(news.text);
     }
     void onFinished(const app::Message& message, const std::optional<Error>& saveError) override {
-        std::fputs("\n", stdout);
+        m_printer.end();
         if (!message.error.empty()) {
             std::fprintf(stderr, "quern: %s\n", message.error.c_str());
         }
@@ -52,19 +50,21 @@ public:
         printFigures(message.stats);
         end();
     }
-    void onRefused(const Error& error) override {
+    void onRefused(const Error& error, app::Refusal refusal) override {
+        if (refusal == app::Refusal::kStore) {
+            std::fputs("quern: the message is not sent, because it could not be saved\n", stderr);
+        }
         reportError(error);
         end();
     }
 
-    [[nodiscard]] app::MessageId reply() {
-        const std::lock_guard lock(m_mutex);
-        return m_reply;
-    }
     void waitForEnd() {
         std::unique_lock lock(m_mutex);
         m_changed.wait(lock, [this] { return m_isOver; });
     }
+    // After the end; 0 when nothing was started.
+    [[nodiscard]] app::ConversationId conversation() const { return m_conversation; }
+    [[nodiscard]] app::MessageId reply() const { return m_reply; }
 
 private:
     void end() {
@@ -72,11 +72,8 @@ private:
         m_isOver = true;
         m_changed.notify_all();
     }
-    void printFigures(const app::ReplyStats& stats) const {
-        const std::string line =
-            figuresLine(stats.tokensPerSecond, stats.completionTokens, stats.ttftMs,
-                        stats.promptTokens, stats.cachedTokens, stats.stopReason);
-        std::fflush(stdout);
+    static void printFigures(const app::ReplyStats& stats) {
+        const std::string line = figuresLine(stats);
         if (::isatty(STDERR_FILENO) != 0) {
             std::fprintf(stderr, "\033[2m%s\033[0m\n\n", line.c_str());
         } else {
@@ -84,30 +81,14 @@ private:
         }
     }
 
-    bool m_isTerminal;
+    // Written on the service's thread before the end, read after it.
+    ReplyPrinter m_printer;
+    app::ConversationId m_conversation = 0;
+    app::MessageId m_reply = 0;
     std::mutex m_mutex;
     std::condition_variable m_changed;
-    app::MessageId m_reply = 0;
     bool m_isOver = false;
 };
-
-// The start of the first message, as far as a title goes.
-std::string titleOf(const std::string& text) {
-    constexpr std::size_t kLongest = 60;
-    std::string title = text.substr(0, text.find('\n'));
-    if (title.size() > kLongest) {
-        title.resize(kLongest);
-        // Not inside a character: its later bytes are 10xxxxxx.
-        while (!title.empty() && (static_cast<unsigned char>(title.back()) & 0xC0) == 0x80) {
-            title.pop_back();
-        }
-        if (!title.empty() && static_cast<unsigned char>(title.back()) >= 0xC0) {
-            title.pop_back();
-        }
-        title += "…";
-    }
-    return title;
-}
 
 class ChatLoop {
 public:
@@ -117,7 +98,8 @@ public:
           m_session(session),
           m_store(store),
           m_service(*session.engine, store),
-          m_interrupts(interrupts) {}
+          m_interrupts(interrupts),
+          m_system(options.system) {}
 
     int run(LineEditor& editor) {
         if (m_options.resumesLast) {
@@ -141,7 +123,7 @@ public:
                     break;
                 }
             } else {
-                send(*message);
+                answer(m_last, std::move(*message));
             }
         }
         if (isTerminal) {
@@ -165,16 +147,18 @@ private:
         } else if (word == "/new") {
             m_conversation = 0;
             m_last = 0;
+            m_system = m_options.system;
             std::fputs("a new conversation\n", stderr);
         } else if (word == "/list") {
             printList();
         } else if (word == "/open") {
             openFromList(std::strtol(rest.c_str(), nullptr, 10));
         } else if (word == "/system") {
-            if (startConversation("") == 0) {
-                return true;
+            if (m_conversation == 0) {
+                m_system = rest;
+            } else {
+                report(m_store.setSystemPrompt(m_conversation, rest));
             }
-            report(m_store.setSystemPrompt(m_conversation, rest));
         } else if (word == "/again") {
             answerAgain();
         } else if (word == "/show") {
@@ -191,51 +175,33 @@ private:
         }
     }
 
-    app::ConversationId startConversation(const std::string& firstMessage) {
+    // Has a reply written below `parent`, or below a message that is added there.
+    void answer(app::MessageId parent, std::optional<std::string> message) {
+        app::ReplyOrder order;
+        order.conversation = m_conversation;
+        order.parent = parent;
+        order.message = std::move(message);
         if (m_conversation == 0) {
-            auto made = m_store.create(titleOf(firstMessage), m_session.model->name);
-            if (!made) {
-                m_exitCode = reportError(made.error());
-                return 0;
-            }
-            m_conversation = *made;
-            if (!m_options.system.empty()) {
-                report(m_store.setSystemPrompt(m_conversation, m_options.system));
-            }
-        } else if (m_last == 0 && !firstMessage.empty()) {
-            report(m_store.rename(m_conversation, titleOf(firstMessage)));
+            order.systemPrompt = m_system;
         }
-        return m_conversation;
-    }
-
-    void send(const std::string& text) {
-        if (startConversation(text) == 0) {
-            return;
-        }
-        auto message = m_store.append(m_conversation, m_last, "user", text);
-        if (!message) {
-            m_exitCode = reportError(message.error());
-            return;
-        }
-        answer(*message);
-    }
-
-    void answer(app::MessageId question) {
-        app::ReplyOptions options;
-        options.model = m_session.model->name;
-        options.sampling = m_session.model->defaults;
+        order.model = m_session.model->name;
+        engine::SamplingParams sampling = app::chatSampling(*m_session.model);
         engine::OutputParams output;
-        m_options.sampling.apply(options.sampling, output);
-        options.maxTokens = output.maxTokens;
-        auto printer = std::make_shared<Printer>(::isatty(STDOUT_FILENO) != 0);
+        m_options.sampling.apply(sampling, output);
+        order.sampling = sampling;
+        order.maxTokens = output.maxTokens;
+        order.stop = output.stop;
+        const auto printer = std::make_shared<Printer>();
         m_interrupts.setHandler([this] { m_service.stopAll(); });
-        m_service.reply(m_conversation, question, std::move(options), printer);
+        m_service.reply(std::move(order), printer);
         printer->waitForEnd();
         m_interrupts.setHandler([] {});
-        m_last = printer->reply() != 0 ? printer->reply() : m_last;
         if (printer->reply() == 0) {
             m_exitCode = kExitFailed;
+            return;
         }
+        m_conversation = printer->conversation();
+        m_last = printer->reply();
     }
 
     void answerAgain() {
@@ -244,7 +210,7 @@ private:
             std::fputs("there is nothing to answer again\n", stderr);
             return;
         }
-        answer(conversation->path.back().parent);
+        answer(conversation->path.back().parent, std::nullopt);
     }
 
     void printList() {
@@ -299,6 +265,7 @@ private:
     app::ConversationStore& m_store;
     app::ChatService m_service;
     InterruptWatcher& m_interrupts;
+    std::string m_system;  // of the next conversation that is made
     app::ConversationId m_conversation = 0;
     app::MessageId m_last = 0;
     int m_exitCode = kExitOk;

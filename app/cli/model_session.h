@@ -20,14 +20,4 @@ struct ModelSession {
                                                    const ModelFlags& flags, bool isQuiet);
 };
 
-/// "42.3 tok/s · 318 tok · TTFT 212 ms · prefix hit 91 % · stop: eos"
-[[nodiscard]] std::string figuresLine(double tokensPerSecond, std::int64_t tokens, double ttftMs,
-                                      std::int64_t promptTokens, std::int64_t cachedTokens,
-                                      const std::string& stop);
-[[nodiscard]] std::string replyLine(const engine::FinishInfo& finish);
-
-/// Text for a terminal: control characters that could move its cursor or change it are made
-/// visible.
-[[nodiscard]] std::string withoutTerminalControls(const std::string& text);
-
 }  // namespace quern::cli

@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/cli/exit_codes.h"
-#include "app/cli/model_session.h"
+#include "app/cli/terminal_text.h"
 #include "app/library/disk_space.h"
 #include "engine/model_info.h"
 #include "kernels/quant.h"

@@ -8,8 +8,10 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
+#include "app/chat/reply_figures.h"
 #include "app/cli/exit_codes.h"
 #include "app/cli/model_session.h"
+#include "app/cli/reply_printer.h"
 #include "app/cli/reply_stream.h"
 
 namespace quern::cli {
@@ -83,25 +85,30 @@ engine::Request buildRequest(const RunOptions& options, const engine::LoadedMode
 /// What a run gathers beside the text it prints.
 struct Reply {
     std::string text;
+    std::string reasoning;
     std::vector<engine::TokenId> tokens;
     std::vector<engine::TokenLogprob> logprobs;
     engine::FinishInfo finish;
 };
 
-Reply printReply(ReplyStream& stream, bool printsText) {
-    const bool isTerminal = ::isatty(STDOUT_FILENO) != 0;
+Reply printReply(ReplyStream& stream, engine::ReplyParser& parser, ReplyPrinter* printer) {
     Reply reply;
+    const auto take = [&](const std::vector<engine::ReplyDelta>& deltas) {
+        for (const engine::ReplyDelta& delta : deltas) {
+            const bool isReasoning = delta.kind == engine::ReplyDelta::Kind::kReasoning;
+            (isReasoning ? reply.reasoning : reply.text) += delta.text;
+            if (printer != nullptr) {
+                isReasoning ? printer->reasoning(delta.text) : printer->text(delta.text);
+            }
+        }
+    };
     while (true) {
         engine::TokenEvent event = stream.next();
-        reply.text += event.text;
+        take(parser.push(event.text));
         reply.tokens.insert(reply.tokens.end(), event.tokens.begin(), event.tokens.end());
         std::move(event.logprobs.begin(), event.logprobs.end(), std::back_inserter(reply.logprobs));
-        if (printsText && !event.text.empty()) {
-            const std::string shown = isTerminal ? withoutTerminalControls(event.text) : event.text;
-            std::fwrite(shown.data(), 1, shown.size(), stdout);
-            std::fflush(stdout);
-        }
         if (event.finish) {
+            take(parser.finish());
             reply.finish = std::move(*event.finish);
             return reply;
         }
@@ -124,6 +131,9 @@ void printJson(const Reply& reply, const engine::PreparedRequest& prepared) {
                 {"ttft_seconds", usage.ttftSeconds},
                 {"prefill_seconds", usage.prefillSeconds},
                 {"decode_seconds", usage.decodeSeconds}}}};
+    if (!reply.reasoning.empty()) {
+        json["reasoning"] = reply.reasoning;
+    }
     if (!reply.logprobs.empty()) {
         json["logprobs"] = Json::array();
         for (const auto& logprob : reply.logprobs) {
@@ -172,6 +182,7 @@ int runRun(const RunOptions& options, const app::ModelLibrary& library,
         return reportError(prepared.error());
     }
     const engine::PreparedRequest shown = *prepared;
+    engine::ReplyParser parser = engine::makeReplyParser(shown);
     auto stream = std::make_shared<ReplyStream>();
     auto id = engine.submit(std::move(*prepared), stream);
     if (!id) {
@@ -182,15 +193,15 @@ int runRun(const RunOptions& options, const app::ModelLibrary& library,
         interrupts.setHandler({});
         engine.cancel(request);
     });
-    const Reply reply = printReply(*stream, !options.asJson);
+    ReplyPrinter printer;
+    const Reply reply = printReply(*stream, parser, options.asJson ? nullptr : &printer);
     interrupts.setHandler({});
     if (options.asJson) {
         printJson(reply, shown);
     } else {
-        std::fputs("\n", stdout);
-        std::fflush(stdout);
+        printer.end();
         printLogprobs(reply.logprobs);
-        std::fprintf(stderr, "%s\n", replyLine(reply.finish).c_str());
+        std::fprintf(stderr, "%s\n", figuresLine(app::figuresOf(reply.finish)).c_str());
     }
     if (reply.finish.error) {
         return options.asJson ? exitCodeOf(*reply.finish.error) : reportError(*reply.finish.error);

@@ -133,14 +133,9 @@ Result<std::vector<ui::ConversationSummary>> StoredConversations::list(const std
 
 Result<std::int64_t> StoredConversations::create(const std::string& title,
                                                  const ui::ConversationSettings& settings) {
-    Result<ConversationId> id = m_store.create(title, "");
-    if (!id) {
-        return forward(id);
-    }
-    if (Status saved = saveSettings(*id, settings); !saved) {
-        return forward(saved);
-    }
-    return *id;
+    return m_store.create({.title = title,
+                           .systemPrompt = settings.systemPrompt,
+                           .samplingJson = settingsToJson(settings)});
 }
 
 Status StoredConversations::rename(std::int64_t conversation, const std::string& title) {
@@ -186,19 +181,23 @@ Result<std::int64_t> StoredConversations::addTurn(std::int64_t conversation, con
 }
 
 Status StoredConversations::updateTurn(std::int64_t, const ui::Turn& turn) {
+    Message reply;
+    reply.id = turn.id;
+    reply.text = turn.text;
     if (turn.state == ui::TurnState::kWriting) {
-        return m_store.updateReply(turn.id, turn.text);
+        return m_store.updateReply(reply);
     }
-    ReplyStats stats;
+    reply.state = stateOf(turn.state);
+    reply.error = turn.failure;
     if (turn.figures) {
-        stats = {.promptTokens = turn.figures->promptTokens,
-                 .cachedTokens = turn.figures->cachedTokens,
-                 .completionTokens = turn.figures->completionTokens,
-                 .ttftMs = turn.figures->ttftMs,
-                 .tokensPerSecond = turn.figures->tokensPerSecond,
-                 .stopReason = turn.figures->stop};
+        reply.stats = {.promptTokens = turn.figures->promptTokens,
+                       .cachedTokens = turn.figures->cachedTokens,
+                       .completionTokens = turn.figures->completionTokens,
+                       .ttftMs = turn.figures->ttftMs,
+                       .tokensPerSecond = turn.figures->tokensPerSecond,
+                       .stopReason = turn.figures->stop};
     }
-    return m_store.finishReply(turn.id, turn.text, stateOf(turn.state), stats, turn.failure);
+    return m_store.finishReply(reply);
 }
 
 Status StoredConversations::selectSibling(std::int64_t, std::int64_t turn, int offset) {

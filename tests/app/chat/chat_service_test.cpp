@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <condition_variable>
+#include <limits>
 
+#include "app/chat/schema.h"
 #include "tests/support/scripted_engine.h"
 #include "tests/support/temp_folder.h"
 
@@ -16,11 +18,15 @@ using engine::FinishReason;
 /// Collects what a reply says and lets a test wait for it.
 class Listener : public ReplyObserver {
 public:
-    void onStarted(MessageId id, std::int32_t) override {
-        note([&] { started = id; });
+    void onStarted(const ReplyStart& start) override {
+        note([&] { started = start; });
     }
-    void onText(MessageId, const std::string& delta) override {
-        note([&] { text += delta; });
+    void onNews(const ReplyNews& news) override {
+        note([&] {
+            text += news.text;
+            reasoning += news.reasoning;
+            tokens += news.tokens;
+        });
     }
     void onFinished(const Message& message, const std::optional<Error>& saveError) override {
         note([&] {
@@ -28,8 +34,11 @@ public:
             error = saveError;
         });
     }
-    void onRefused(const Error& reason) override {
-        note([&] { refused = reason; });
+    void onRefused(const Error& reason, Refusal at) override {
+        note([&] {
+            refused = reason;
+            refusedAt = at;
+        });
     }
 
     template <class Condition>
@@ -38,11 +47,14 @@ public:
         ASSERT_TRUE(m_changed.wait_for(lock, std::chrono::seconds(20), condition));
     }
 
-    MessageId started = 0;
+    std::optional<ReplyStart> started;
     std::string text;
+    std::string reasoning;
+    std::int32_t tokens = 0;
     std::optional<Message> finished;
     std::optional<Error> error;
     std::optional<Error> refused;
+    Refusal refusedAt = Refusal::kPrompt;
 
 private:
     template <class Change>
@@ -62,14 +74,38 @@ protected:
     ChatServiceTest()
         : m_store(ConversationStore::open(m_temp.path() / "quern.db").value()),
           m_service(std::make_unique<ChatService>(m_engine, *m_store)),
-          m_conversation(m_store->create("t", "").value()),
+          m_conversation(m_store->create({.title = "t"}).value()),
           m_question(m_store->append(m_conversation, 0, "user", "Why?").value()) {}
 
-    std::shared_ptr<Listener> ask(ReplyOptions options = {}) {
+    // An answer to the question.
+    [[nodiscard]] ReplyOrder order() const {
+        ReplyOrder order;
+        order.conversation = m_conversation;
+        order.parent = m_question;
+        return order;
+    }
+
+    std::shared_ptr<Listener> ask(ReplyOrder order) {
         auto listener = std::make_shared<Listener>();
-        m_service->reply(m_conversation, m_question, std::move(options), listener);
-        listener->waitFor([&] { return listener->started != 0 || listener->refused; });
+        m_ticket = m_service->reply(std::move(order), listener);
+        listener->waitFor([&] { return listener->started || listener->refused; });
         return listener;
+    }
+    std::shared_ptr<Listener> ask() { return ask(order()); }
+
+    // Makes writes of messages fail, as on a full disk, until heal().
+    void failOn(const std::string& what) {
+        change("CREATE TRIGGER fails BEFORE " + what +
+               " ON messages BEGIN SELECT RAISE(ABORT, 'the disk is full'); END");
+    }
+    void heal() { change("DROP TRIGGER fails"); }
+    void change(const std::string& sql) {
+        auto other = Database::open(m_temp.path() / "quern.db", kConversationSchema).value();
+        ASSERT_TRUE(other->transact([&](SQLite::Database& db) { db.exec(sql); }));
+    }
+
+    static void waitForEnd(Listener& listener) {
+        listener.waitFor([&] { return listener.finished.has_value(); });
     }
 
     test::TempFolder m_temp;
@@ -78,6 +114,7 @@ protected:
     std::unique_ptr<ChatService> m_service;
     ConversationId m_conversation;
     MessageId m_question;
+    ChatService::Ticket m_ticket = 0;
 };
 
 TEST_F(ChatServiceTest, StreamsAndSavesAReply) {
@@ -92,7 +129,7 @@ TEST_F(ChatServiceTest, StreamsAndSavesAReply) {
     info.stopToken = 2;
     info.usage.decodeSeconds = 1.0;
     m_engine.finish(id, info);
-    listener->waitFor([&] { return listener->finished.has_value(); });
+    waitForEnd(*listener);
     EXPECT_EQ(listener->text, "Because so.");
     EXPECT_FALSE(listener->error);
 
@@ -108,10 +145,11 @@ TEST_F(ChatServiceTest, StreamsAndSavesAReply) {
 TEST_F(ChatServiceTest, StopKeepsWhatWasWritten) {
     const auto listener = ask();
     m_engine.say(m_engine.running().at(0), "Half");
-    m_service->stop(listener->started);
-    listener->waitFor([&] { return listener->finished.has_value(); });
+    m_service->stop(m_ticket);
+    waitForEnd(*listener);
     EXPECT_EQ(listener->finished->text, "Half");
     EXPECT_EQ(listener->finished->stats.stopReason, "stopped");
+    EXPECT_EQ(m_store->load(m_conversation).value().path.at(1).state, MessageState::kInterrupted);
     EXPECT_TRUE(m_engine.running().empty());
 }
 
@@ -119,8 +157,8 @@ TEST_F(ChatServiceTest, AnAnswerToTheSameQuestionIsABranch) {
     for (int i = 0; i < 2; ++i) {
         const auto listener = ask();
         m_engine.say(m_engine.running().at(0), "x");
-        m_service->stop(listener->started);
-        listener->waitFor([&] { return listener->finished.has_value(); });
+        m_service->stop(m_ticket);
+        waitForEnd(*listener);
     }
     EXPECT_EQ(m_store->load(m_conversation).value().path.at(1).branches, 2);
     EXPECT_EQ(m_engine.submitted().at(1).promptText, "user:Why?|")
@@ -128,35 +166,114 @@ TEST_F(ChatServiceTest, AnAnswerToTheSameQuestionIsABranch) {
 }
 
 TEST_F(ChatServiceTest, ContinuingGoesOnWithTheText) {
-    const auto reply = m_store->append(m_conversation, m_question, "assistant", "Whill").value();
-    auto listener = std::make_shared<Listener>();
-    m_service->reply(m_conversation, reply, {.continueReply = true}, listener);
-    listener->waitFor([&] { return listener->started != 0; });
+    ReplyOrder order = this->order();
+    order.parent = m_store->append(m_conversation, m_question, "assistant", "Whill").value();
+    order.continuesParent = true;
+    const auto listener = ask(order);
+    EXPECT_EQ(listener->started->added.back().text, "Whill");
     m_engine.say(m_engine.running().at(0), " do");
-    m_service->stop(listener->started);
-    listener->waitFor([&] { return listener->finished.has_value(); });
+    m_service->stop(m_ticket);
+    waitForEnd(*listener);
     EXPECT_EQ(listener->finished->text, "Whill do");
     EXPECT_EQ(m_store->load(m_conversation).value().path.size(), 2U) << "a branch, not a new turn";
 }
 
-TEST_F(ChatServiceTest, ARefusedRequestAddsNothing) {
-    const auto unknown = ask({.model = "nobody"});
-    ASSERT_TRUE(unknown->refused);
-    EXPECT_EQ(unknown->refused->code, ErrorCode::kNotFound);
+TEST_F(ChatServiceTest, AFirstMessageMakesItsConversation) {
+    ReplyOrder order;
+    order.message = "How do mills work?\nExactly.";
+    order.systemPrompt = "Be brief.";
+    const auto listener = ask(order);
+    ASSERT_TRUE(listener->started);
+    ASSERT_EQ(listener->started->added.size(), 2U);
+    EXPECT_EQ(listener->started->added[0].text, *order.message);
+    EXPECT_EQ(listener->started->promptText, "system:Be brief.|user:" + *order.message + "|");
+    const auto made = m_store->load(listener->started->conversation).value();
+    EXPECT_EQ(made.title, "How do mills work? Exactly.");
+    EXPECT_EQ(made.systemPrompt, "Be brief.");
+    ASSERT_EQ(made.path.size(), 2U);
+    EXPECT_EQ(made.path[1].state, MessageState::kStreaming);
+    m_service->stopAll();
+    waitForEnd(*listener);
+}
 
-    const auto longText =
-        m_store->append(m_conversation, 0, "user", std::string(5000, 'x')).value();
-    auto listener = std::make_shared<Listener>();
-    m_service->reply(m_conversation, longText, {}, listener);
-    listener->waitFor([&] { return listener->refused.has_value(); });
-    EXPECT_EQ(listener->refused->code, ErrorCode::kContextLength);
-    EXPECT_EQ(m_store->load(m_conversation).value().path.size(), 1U);
+TEST_F(ChatServiceTest, ReasoningIsKeptApart) {
+    m_engine.speakLike("{# <think> #}");
+    const auto listener = ask();
+    const auto id = m_engine.running().at(0);
+    m_engine.say(id, "<think>Hm");
+    m_engine.say(id, ".</think>\n\nBecause.");
+    m_engine.finish(id, {});
+    waitForEnd(*listener);
+    EXPECT_EQ(listener->text, "Because.");
+    EXPECT_EQ(listener->reasoning, "Hm.");
+    const auto saved = m_store->load(m_conversation).value().path.at(1);
+    EXPECT_EQ(saved.text, "Because.");
+    EXPECT_EQ(saved.reasoning, "Hm.");
+
+    ReplyOrder next = order();
+    next.parent = saved.id;
+    next.message = "Go on.";
+    const auto second = ask(next);
+    const auto& prompt =
+        std::get<engine::ChatPrompt>(m_engine.submitted().at(1).request.prompt).messages;
+    ASSERT_EQ(prompt.size(), 3U);
+    EXPECT_EQ(prompt[1].reasoning, "Hm.") << "the template decides whether it is said again";
+    m_service->stopAll();
+    waitForEnd(*second);
+}
+
+TEST_F(ChatServiceTest, ARefusedRequestAddsNothing) {
+    ReplyOrder unknown = order();
+    unknown.model = "nobody";
+    EXPECT_EQ(ask(unknown)->refused->code, ErrorCode::kNotFound);
+
+    ReplyOrder tooLong;
+    tooLong.message = std::string(5000, 'x');
+    EXPECT_EQ(ask(tooLong)->refused->code, ErrorCode::kContextLength);
+    EXPECT_EQ(m_store->list("", 10).value().size(), 1U) << "no conversation was made for it";
+}
+
+TEST_F(ChatServiceTest, WhatCannotBeSavedIsNotSent) {
+    failOn("INSERT");
+    const auto listener = ask();
+    ASSERT_TRUE(listener->refused);
+    EXPECT_EQ(listener->refusedAt, Refusal::kStore);
+    EXPECT_TRUE(m_engine.submitted().empty());
+}
+
+TEST_F(ChatServiceTest, AReplyThatCouldNotBeSavedCanBeSavedAgain) {
+    const auto listener = ask();
+    failOn("UPDATE");
+    m_engine.say(m_engine.running().at(0), "Half");
+    m_service->stop(m_ticket);
+    waitForEnd(*listener);
+    EXPECT_TRUE(listener->error);
+    EXPECT_FALSE(m_service->saveAgain());
+    heal();
+    EXPECT_TRUE(m_service->saveAgain());
+    EXPECT_EQ(m_store->load(m_conversation).value().path.at(1).text, "Half");
+}
+
+TEST_F(ChatServiceTest, AStoppedOrderThatHasNotBegunIsTakenBack) {
+    auto first = std::make_shared<Listener>();
+    auto second = std::make_shared<Listener>();
+    // The thread is in the first one's prepare() while the second waits and is stopped.
+    m_engine.holdPrepare();
+    m_service->reply(order(), first);
+    const auto ticket = m_service->reply(order(), second);
+    m_service->stop(ticket);
+    m_engine.releasePrepare();
+    second->waitFor([&] { return second->refused.has_value(); });
+    EXPECT_EQ(second->refused->code, ErrorCode::kCancelled);
+    EXPECT_EQ(m_engine.submitted().size(), 1U);
+    m_service->stopAll();
+    waitForEnd(*first);
 }
 
 TEST_F(ChatServiceTest, AFullQueueIsShownInTheConversation) {
     m_engine.refuse(Error{.code = ErrorCode::kBusy, .message = "1024 requests wait already"});
     const auto listener = ask();
-    listener->waitFor([&] { return listener->finished.has_value(); });
+    waitForEnd(*listener);
     EXPECT_EQ(listener->finished->state, MessageState::kFailed);
     EXPECT_EQ(listener->finished->error, "1024 requests wait already");
 }
@@ -167,21 +284,6 @@ TEST_F(ChatServiceTest, DestructionEndsWhatRuns) {
     m_service.reset();
     ASSERT_TRUE(listener->finished);
     EXPECT_EQ(listener->finished->text, "Half");
-}
-
-TEST_F(ChatServiceTest, MeasuresADraft) {
-    std::mutex mutex;
-    std::condition_variable changed;
-    std::optional<std::int32_t> tokens;
-    m_service->measure(m_conversation, "more", {}, [&](Result<std::int32_t> count) {
-        const std::lock_guard lock(mutex);
-        tokens = count.value();
-        changed.notify_all();
-    });
-    std::unique_lock lock(mutex);
-    ASSERT_TRUE(
-        changed.wait_for(lock, std::chrono::seconds(20), [&] { return tokens.has_value(); }));
-    EXPECT_EQ(*tokens, static_cast<std::int32_t>(std::string("user:Why?|user:more|").size()));
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <csignal>
 #include <limits>
 
+#include "app/chat/schema.h"
 #include "tests/support/temp_folder.h"
 
 namespace quern::app {
@@ -28,30 +29,35 @@ TEST_F(ConversationStoreTest, KeepsAConversationAcrossOpens) {
     ConversationId id = 0;
     {
         auto& store = open();
-        id = store.create("Mills", "smol").value();
+        id = store.create({.title = "Mills", .model = "smol"}).value();
         const auto question = store.append(id, 0, "user", "How does a quern work? 你好").value();
         const auto reply = store.beginReply(id, question, "smol").value();
-        ASSERT_TRUE(store.updateReply(reply, "Two sto"));
-        ASSERT_TRUE(store.finishReply(reply, "Two stones.", MessageState::kDone,
-                                      {.promptTokens = 12,
-                                       .cachedTokens = 0,
-                                       .completionTokens = 4,
-                                       .ttftMs = 20.5,
-                                       .tokensPerSecond = 50.0,
-                                       .stopReason = "eos"},
-                                      ""));
+        Message message;
+        message.id = reply;
+        message.text = "Two sto";
+        ASSERT_TRUE(store.updateReply(message));
+        message.text = "Two stones.";
+        message.reasoning = "Mills, then.";
+        message.stats = {.promptTokens = 12,
+                         .cachedTokens = 0,
+                         .completionTokens = 4,
+                         .ttftMs = 20.5,
+                         .tokensPerSecond = 50.0,
+                         .stopReason = "eos"};
+        ASSERT_TRUE(store.finishReply(message));
     }
     const auto conversation = open().load(id).value();
     ASSERT_EQ(conversation.path.size(), 2U);
     EXPECT_EQ(conversation.path[0].text, "How does a quern work? 你好");
     EXPECT_EQ(conversation.path[1].text, "Two stones.");
+    EXPECT_EQ(conversation.path[1].reasoning, "Mills, then.");
     EXPECT_EQ(conversation.path[1].stats.stopReason, "eos");
     EXPECT_EQ(conversation.path[1].stats.ttftMs, 20.5);
 }
 
 TEST_F(ConversationStoreTest, BranchesKeepTheirTails) {
     auto& store = open();
-    const auto id = store.create("t", "m").value();
+    const auto id = store.create({.title = "t", .model = "m"}).value();
     const auto question = store.append(id, 0, "user", "q").value();
     const auto first = store.append(id, question, "assistant", "a1").value();
     store.append(id, first, "user", "follow-up").value();
@@ -71,6 +77,36 @@ TEST_F(ConversationStoreTest, BranchesKeepTheirTails) {
     EXPECT_EQ(store.load(id).value().path.size(), 3U);
 }
 
+TEST_F(ConversationStoreTest, AFileOfTheFirstVersionIsBroughtUpToDate) {
+    const auto file = m_temp.path() / "quern.db";
+    {
+        auto old = Database::open(file, std::span(kConversationSchema).first(1)).value();
+        ASSERT_TRUE(old->transact([](SQLite::Database& db) {
+            db.exec(
+                "INSERT INTO conversations(title, created_ms, updated_ms, leaf) "
+                "VALUES ('old', 1, 1, 1)");
+            db.exec(
+                "INSERT INTO messages(conversation, parent, role, text, state, created_ms) "
+                "VALUES (1, 0, 'assistant', 'hello', 0, 1)");
+        }));
+    }
+    const auto path = open().load(1).value().path;
+    ASSERT_EQ(path.size(), 1U);
+    EXPECT_EQ(path[0].text, "hello");
+    EXPECT_EQ(path[0].reasoning, "");
+}
+
+TEST_F(ConversationStoreTest, APathCanEndAtAnyMessage) {
+    auto& store = open();
+    const auto id = store.create({.title = "t", .model = "m"}).value();
+    const auto question = store.append(id, 0, "user", "q").value();
+    const auto first = store.append(id, question, "assistant", "a1").value();
+    store.append(id, question, "assistant", "a2").value();
+    EXPECT_EQ(store.load(id, first).value().path.back().text, "a1") << "though a2 is selected";
+    EXPECT_EQ(store.load(id, question).value().path.size(), 1U);
+    EXPECT_TRUE(store.load(id, 0).value().path.empty());
+}
+
 TEST_F(ConversationStoreTest, AKilledWriterLosesNothingThatWasShown) {
     int ready[2];
     ASSERT_EQ(::pipe(ready), 0);
@@ -78,10 +114,13 @@ TEST_F(ConversationStoreTest, AKilledWriterLosesNothingThatWasShown) {
     const pid_t child = ::fork();
     if (child == 0) {
         auto store = ConversationStore::open(file);
-        const auto id = (*store)->create("t", "m").value();
+        const auto id = (*store)->create({.title = "t", .model = "m"}).value();
         const auto question = (*store)->append(id, 0, "user", "q").value();
         const auto reply = (*store)->beginReply(id, question, "m").value();
-        if (!(*store)->updateReply(reply, "what was shown")) {
+        Message message;
+        message.id = reply;
+        message.text = "what was shown";
+        if (!(*store)->updateReply(message)) {
             ::_exit(1);
         }
         if (::write(ready[1], "x", 1) != 1) {
@@ -108,9 +147,9 @@ TEST_F(ConversationStoreTest, AKilledWriterLosesNothingThatWasShown) {
 
 TEST_F(ConversationStoreTest, SearchFindsTextsAndTitlesAndTakesAnyQuery) {
     auto& store = open();
-    const auto mills = store.create("About mills", "m").value();
+    const auto mills = store.create({.title = "About mills", .model = "m"}).value();
     store.append(mills, 0, "user", "grain and flour").value();
-    const auto bread = store.create("100 % rye", "m").value();
+    const auto bread = store.create({.title = "100 % rye", .model = "m"}).value();
     store.append(bread, 0, "user", "sourdough").value();
     EXPECT_EQ(store.list("flour", 10).value().size(), 1U);
     EXPECT_EQ(store.list("sourd", 10).value().at(0).id, bread) << "prefix of the last word";
@@ -123,7 +162,7 @@ TEST_F(ConversationStoreTest, SearchFindsTextsAndTitlesAndTakesAnyQuery) {
 
 TEST_F(ConversationStoreTest, RemoveCanBeUndoneUntilPurged) {
     auto& store = open();
-    const auto id = store.create("t", "m").value();
+    const auto id = store.create({.title = "t", .model = "m"}).value();
     store.append(id, 0, "user", "x").value();
     ASSERT_TRUE(store.remove(id));
     EXPECT_TRUE(store.list("", 10).value().empty());
