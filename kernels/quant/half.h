@@ -22,9 +22,38 @@ namespace quern::kernels {
     return std::bit_cast<float>(sign | ((rest << 13) + (112U << 23)));
 }
 
+/// binary32 to IEEE 754 binary16, to nearest, ties to even; NaN stays NaN.
+[[nodiscard]] inline std::uint16_t floatToHalf(float value) {
+    const auto bits = std::bit_cast<std::uint32_t>(value);
+    const std::uint32_t sign = (bits >> 16) & 0x8000U;
+    const std::uint32_t rest = bits & 0x7FFFFFFFU;
+    if (rest > 0x7F800000U) {
+        return static_cast<std::uint16_t>(sign | 0x7E00U | ((rest >> 13) & 0x3FFU));
+    }
+    if (rest >= 0x477FF000U) {  // 65520: the half way to what is too large
+        return static_cast<std::uint16_t>(sign | 0x7C00U);
+    }
+    if (rest < 0x38800000U) {
+        // Below 2⁻¹⁴ the last place is 2⁻²⁴, as that of 0.5 in binary32 is: adding rounds.
+        const float rounded = std::bit_cast<float>(rest) + 0.5F;
+        return static_cast<std::uint16_t>(sign | (std::bit_cast<std::uint32_t>(rounded) & 0x7FFU));
+    }
+    const std::uint32_t odd = (rest >> 13) & 1U;
+    return static_cast<std::uint16_t>(sign | ((rest - (112U << 23) + 0xFFFU + odd) >> 13));
+}
+
 /// bfloat16 is the upper half of binary32.
 [[nodiscard]] inline float bf16ToFloat(std::uint16_t value) {
     return std::bit_cast<float>(static_cast<std::uint32_t>(value) << 16);
+}
+
+/// binary32 to bfloat16, to nearest, ties to even; NaN stays NaN.
+[[nodiscard]] inline std::uint16_t floatToBf16(float value) {
+    const auto bits = std::bit_cast<std::uint32_t>(value);
+    if ((bits & 0x7FFFFFFFU) > 0x7F800000U) {
+        return static_cast<std::uint16_t>((bits >> 16) | 0x40U);
+    }
+    return static_cast<std::uint16_t>((bits + 0x7FFFU + ((bits >> 16) & 1U)) >> 16);
 }
 
 /// OCP 8-bit float E4M3 (bias 7, no infinities, S.1111.111 is NaN).
@@ -52,6 +81,12 @@ template <class T>
     T value;
     std::memcpy(&value, from, sizeof value);
     return value;
+}
+
+/// Writes a value little-endian at any alignment.
+template <class T>
+void writeAs(std::byte* to, T value) {
+    std::memcpy(to, &value, sizeof value);
 }
 
 [[nodiscard]] inline float readHalf(const std::byte* from) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 
 namespace quern::kernels {
 
@@ -19,6 +20,17 @@ struct KScaleMin {
     }
     return {.scale = (at(i + 4) & 15) | ((at(i - 4) >> 6) << 4),
             .min = (at(i + 4) >> 4) | ((at(i) >> 6) << 4)};
+}
+
+/// The other way; values are of six bits.
+inline void packScaleMinsK(std::span<const KScaleMin, 8> parts, std::byte* packed) {
+    for (std::size_t i = 0; i < 4; ++i) {
+        const KScaleMin& low = parts[i];
+        const KScaleMin& high = parts[i + 4];
+        packed[i] = static_cast<std::byte>(low.scale | ((high.scale >> 4) << 6));
+        packed[i + 4] = static_cast<std::byte>(low.min | ((high.min >> 4) << 6));
+        packed[i + 8] = static_cast<std::byte>((high.scale & 15) | ((high.min & 15) << 4));
+    }
 }
 
 }  // namespace quern::kernels
