@@ -38,6 +38,9 @@ Status transpose(TensorTable& table, const std::string& name, const kernels::Ten
 }  // namespace
 
 Status arrangeTensors(ReadModel& model) {
+    if (auto status = applyScales(model.scales, *model.tensors); !status) {
+        return status;
+    }
     for (std::int64_t layer = 0; model.isTransposed && layer < model.parameters.layers(); ++layer) {
         for (const char* matrix : {"attn_qkv", "attn_output", "ffn_up", "ffn_down"}) {
             const std::string name = "blk." + std::to_string(layer) + "." + matrix + ".weight";

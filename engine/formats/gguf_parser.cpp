@@ -4,12 +4,12 @@
 #include <bit>
 #include <limits>
 #include <numeric>
-#include <optional>
 #include <string>
 #include <unordered_set>
 #include <utility>
 
 #include "engine/formats/byte_cursor.h"
+#include "engine/formats/gguf_types.h"
 #include "kernels/quant.h"
 
 namespace quern::engine {
@@ -28,69 +28,6 @@ constexpr std::uint32_t kMaxDims = 4;
 // The least a key (one character and a u8) and a tensor (one character, one dimension) take.
 constexpr std::uint64_t kMinEntryBytes = 8 + 1 + 4 + 1;
 constexpr std::uint64_t kMinTensorBytes = 8 + 1 + 4 + 8 + 4 + 8;
-
-std::optional<DType> dtypeOf(std::uint32_t ggmlType) {
-    switch (ggmlType) {
-        case 0:
-            return DType::kF32;
-        case 1:
-            return DType::kF16;
-        case 2:
-            return DType::kQ4_0;
-        case 3:
-            return DType::kQ4_1;
-        case 6:
-            return DType::kQ5_0;
-        case 7:
-            return DType::kQ5_1;
-        case 8:
-            return DType::kQ8_0;
-        case 10:
-            return DType::kQ2_K;
-        case 11:
-            return DType::kQ3_K;
-        case 12:
-            return DType::kQ4_K;
-        case 13:
-            return DType::kQ5_K;
-        case 14:
-            return DType::kQ6_K;
-        case 16:
-            return DType::kIQ2_XXS;
-        case 17:
-            return DType::kIQ2_XS;
-        case 18:
-            return DType::kIQ3_XXS;
-        case 19:
-            return DType::kIQ1_S;
-        case 20:
-            return DType::kIQ4_NL;
-        case 21:
-            return DType::kIQ3_S;
-        case 22:
-            return DType::kIQ2_S;
-        case 23:
-            return DType::kIQ4_XS;
-        case 24:
-            return DType::kI8;
-        case 26:
-            return DType::kI32;
-        case 29:
-            return DType::kIQ1_M;
-        case 30:
-            return DType::kBF16;
-        case 34:
-            return DType::kTQ1_0;
-        case 35:
-            return DType::kTQ2_0;
-        case 39:
-            return DType::kMXFP4;
-        case 40:
-            return DType::kNVFP4;
-        default:
-            return std::nullopt;
-    }
-}
 
 tl::unexpected<Error> corrupt(std::string message) {
     return fail(ErrorCode::kCorrupt, std::move(message));
@@ -308,7 +245,7 @@ Result<TensorEntry> readTensor(ByteCursor& cursor, std::uint64_t number, std::ui
     if (!cursor.read(ggmlType) || !cursor.read(offset)) {
         return corrupt("tensor " + quotedName(*name) + ": the file ends before type and offset");
     }
-    const auto type = dtypeOf(ggmlType);
+    const auto type = dtypeOfGgml(ggmlType);
     if (!type) {
         constexpr std::uint32_t kHighestKnown = 64;
         return fail(ggmlType <= kHighestKnown ? ErrorCode::kUnsupported : ErrorCode::kCorrupt,

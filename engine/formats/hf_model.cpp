@@ -30,9 +30,15 @@ std::string textOf(const Json& object, std::string_view key) {
     return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
 }
 
-std::int64_t sizeOf(const Json& object, std::string_view key) {
-    const auto found = object.find(key);
-    return found != object.end() && found->is_number_integer() ? found->get<std::int64_t>() : 0;
+// The first that is there; 0 for none.
+std::int64_t sizeOf(const Json& object, std::initializer_list<std::string_view> keys) {
+    for (const std::string_view key : keys) {
+        const auto found = object.find(key);
+        if (found != object.end() && found->is_number_integer()) {
+            return found->get<std::int64_t>();
+        }
+    }
+    return 0;
 }
 
 // The whole of a small text file; empty when there is none.
@@ -139,10 +145,13 @@ ModelInfo describe(const Folder& folder, const fs::path& path) {
     info.tokenizer = fs::exists(path / "tokenizer.json", ignored) ? "tokenizer.json" : "";
     info.chatTemplate = readChatTemplate(path);
     info.fileBytes = folder.weights->fileBytes();
-    info.contextTokens = sizeOf(folder.config, "max_position_embeddings");
-    info.layers = sizeOf(folder.config, "num_hidden_layers");
-    info.hiddenSize = sizeOf(folder.config, "hidden_size");
-    info.vocabSize = sizeOf(folder.config, "vocab_size");
+    const auto size = [&](std::initializer_list<std::string_view> keys) {
+        return sizeOf(folder.config, keys);
+    };
+    info.contextTokens = size({"max_position_embeddings", "n_positions", "n_ctx"});
+    info.layers = size({"num_hidden_layers", "n_layer"});
+    info.hiddenSize = size({"hidden_size", "n_embd"});
+    info.vocabSize = size({"vocab_size"});
     for (const SafetensorsEntry& entry : folder.weights->entries()) {
         if (const auto whole = wholeOfMxfp4(entry)) {
             addTensor(info, entry.name, *whole,
@@ -165,9 +174,64 @@ ModelInfo describe(const Folder& folder, const fs::path& path) {
     return info;
 }
 
+// "….weight_scale" or "….weight_scale_inv" (which multiplies, whatever its name says) → "….weight";
+// empty for other names.
+std::string scaledName(std::string_view name) {
+    for (const std::string_view end : {"_scale_inv", "_scale"}) {
+        if (name.ends_with(end) && name.substr(0, name.size() - end.size()).ends_with(".weight")) {
+            return std::string(name.substr(0, name.size() - end.size()));
+        }
+    }
+    return {};
+}
+
+// Scales of activations, which a program with its own activations has no use for.
+bool isActivationScale(std::string_view name) {
+    return name.ends_with(".input_scale") || name.ends_with(".activation_scale");
+}
+
+// The scales of 8-bit matrices, once these have their names.
+Status readScales(const Folder& folder, ReadModel& model) {
+    std::int64_t tileRows = 128;
+    std::int64_t tileCols = 128;
+    if (const auto config = folder.config.find("quantization_config");
+        config != folder.config.end() && config->is_object()) {
+        const auto size = config->find("weight_block_size");
+        if (size != config->end() && size->is_array() && size->size() == 2 &&
+            (*size)[0].is_number_integer() && (*size)[1].is_number_integer()) {
+            tileRows = (*size)[0].get<std::int64_t>();
+            tileCols = (*size)[1].get<std::int64_t>();
+        }
+    }
+    for (const SafetensorsEntry& entry : folder.weights->entries()) {
+        const std::string matrix = scaledName(entry.name);
+        if (matrix.empty()) {
+            continue;
+        }
+        const HfName name = canonicalHfName(*model.architecture, matrix);
+        const auto view = model.tensors->find(name.canonical);
+        if (name.kind != HfName::Kind::kKnown || !view || !entry.type) {
+            return fail(ErrorCode::kUnsupported,
+                        "tensor " + quotedName(entry.name) + " scales none that is known");
+        }
+        auto scales = WeightScales::create(
+            {.type = *entry.type, .shape = entry.shape, .data = entry.data.data()}, view->shape,
+            tileRows, tileCols);
+        if (!scales) {
+            scales.error().message = "tensor " + quotedName(matrix) + ": " + scales.error().message;
+            return forward(scales);
+        }
+        model.scales.emplace(name.canonical, std::move(*scales));
+    }
+    return {};
+}
+
 // Puts every tensor of the folder under its canonical name.
 Status nameTensors(const Folder& folder, const Architecture& architecture, TensorTable& table) {
     for (const SafetensorsEntry& entry : folder.weights->entries()) {
+        if (!scaledName(entry.name).empty() || isActivationScale(entry.name)) {
+            continue;
+        }
         const HfName name = canonicalHfName(architecture, entry.name);
         if (name.kind == HfName::Kind::kIgnored) {
             continue;
@@ -230,6 +294,9 @@ Result<ReadModel> readHfFolder(const fs::path& path) {
     model.areExpertsInterleaved = model.architecture->experts.isInterleaved;
     model.tensors = std::make_unique<TensorTable>();
     if (auto status = nameTensors(*folder, *model.architecture, *model.tensors); !status) {
+        return forward(status);
+    }
+    if (auto status = readScales(*folder, model); !status) {
         return forward(status);
     }
     model.tensors->keepFile(folder->weights,

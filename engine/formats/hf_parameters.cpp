@@ -204,20 +204,26 @@ void readScales(HfConfig& config, const Architecture& architecture, Hyperparamet
         config.numberOr({"logit_scale"}, 1) / config.numberOr({"logits_scaling"}, 1);
 }
 
-// MXFP4 is a type of ours; others need their own readers.
+// Of quantized checkpoints those are read whose matrices are 8-bit floats with scales, or MXFP4.
 void checkQuantization(HfConfig& config) {
     const Json* quantization = config.find({"quantization_config"});
-    if (quantization == nullptr) {
+    if (quantization == nullptr || !quantization->is_object()) {
         return;
     }
-    const auto method =
-        quantization->is_object() ? quantization->find("quant_method") : quantization->end();
-    if (quantization->is_object() && method != quantization->end() && *method == "mxfp4") {
+    const auto text = [&](const char* key) {
+        const auto found = quantization->find(key);
+        return found != quantization->end() && found->is_string() ? found->get<std::string>()
+                                                                  : std::string();
+    };
+    const std::string method = text("quant_method");
+    if (method == "fp8" || method == "mxfp4" ||
+        (method == "compressed-tensors" && text("format") == "float-quantized")) {
         return;
     }
     config.setError(ErrorCode::kUnsupported,
-                    "quantization_config: quantized checkpoints other than mxfp4 are not supported "
-                    "yet; the nearest that is supported is the same model in BF16, or as GGUF");
+                    "quantization_config: checkpoints quantized by '" + method.substr(0, 64) +
+                        "' are not supported yet; the nearest that are supported are the same "
+                        "model in BF16, FP8 or MXFP4, or as GGUF");
 }
 
 }  // namespace

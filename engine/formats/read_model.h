@@ -7,6 +7,7 @@
 #include "engine/formats/hyperparameters.h"
 #include "engine/formats/model_source.h"
 #include "engine/formats/tensor_table.h"
+#include "engine/formats/weight_scales.h"
 
 namespace quern::engine {
 
@@ -19,6 +20,7 @@ struct ReadModel {
     std::unique_ptr<TensorTable> tensors;  // canonical names; fused ones are still fused
     bool isTransposed = false;             // matrices of layers are [in, out]
     bool areExpertsInterleaved = false;    // see ExpertRules
+    ScaleMap scales;                       // of matrices that are not yet the real weights
 };
 
 /// The header's facts of a GGUF file or a Hugging Face folder, whatever its architecture.
@@ -29,7 +31,7 @@ struct ReadModel {
 [[nodiscard]] Result<ReadModel> readGguf(const std::filesystem::path& path);
 [[nodiscard]] Result<ReadModel> readHfFolder(const std::filesystem::path& folder);
 
-/// Transposes and splits what is stored otherwise. Copies only what cannot be a view.
+/// Scales, transposes and splits what is stored otherwise. Copies only what cannot be a view.
 [[nodiscard]] Status arrangeTensors(ReadModel& model);
 
 }  // namespace quern::engine

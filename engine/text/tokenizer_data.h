@@ -47,6 +47,9 @@ struct TokenizerData {
 /// kUnsupported names the model or the splitter; kCorrupt the key that does not fit.
 [[nodiscard]] Result<std::shared_ptr<const Tokenizer>> makeGgufTokenizer(const TokenizerData& data);
 
+/// The tokens with a role that `data` names and `vocabulary` has, and those known by spelling.
+[[nodiscard]] SpecialTokens rolesOf(const TokenizerData& data, const Vocabulary& vocabulary);
+
 /// Which tokens end a reply, fill in the middle…: what the file names, and control tokens that are
 /// known by their spelling.
 void recognizeSpecialTokens(const Vocabulary& vocabulary, SpecialTokens& special);

@@ -101,31 +101,6 @@ AddedTokenMatcher makeMatcher(const TokenizerData& data, const Vocabulary& vocab
     return AddedTokenMatcher(std::move(added));
 }
 
-SpecialTokens makeSpecial(const TokenizerData& data, const Vocabulary& vocabulary) {
-    // Converters write ids that are not there (-1, or of a vocabulary before it was cut).
-    const auto present = [&](std::optional<TokenId> id) {
-        return id && vocabulary.contains(*id) ? id : std::nullopt;
-    };
-    SpecialTokens special;
-    special.bos = present(data.bos);
-    special.eos = present(data.eos);
-    special.unknown = present(data.unknown);
-    special.separator = present(data.separator);
-    special.padding = present(data.padding);
-    special.classify = present(data.classify);
-    special.mask = present(data.mask);
-    special.fimPrefix = present(data.fimPrefix);
-    special.fimSuffix = present(data.fimSuffix);
-    special.fimMiddle = present(data.fimMiddle);
-    for (const std::optional<TokenId> end : {special.eos, data.endOfTurn, data.endOfMessage}) {
-        if (present(end)) {
-            special.endOfGeneration.push_back(*end);
-        }
-    }
-    recognizeSpecialTokens(vocabulary, special);
-    return special;
-}
-
 Status addSplitter(const SplitterFacts& splitter, TokenizerParts& parts) {
     for (const std::string_view pattern : splitter.patterns) {
         auto regex = Regex::create(pattern, RegexDialect::kGguf);
@@ -312,6 +287,31 @@ Status draftModel(Draft& draft) {
 
 }  // namespace
 
+SpecialTokens rolesOf(const TokenizerData& data, const Vocabulary& vocabulary) {
+    // Converters write ids that are not there (-1, or of a vocabulary before it was cut).
+    const auto present = [&](std::optional<TokenId> id) {
+        return id && vocabulary.contains(*id) ? id : std::nullopt;
+    };
+    SpecialTokens special;
+    special.bos = present(data.bos);
+    special.eos = present(data.eos);
+    special.unknown = present(data.unknown);
+    special.separator = present(data.separator);
+    special.padding = present(data.padding);
+    special.classify = present(data.classify);
+    special.mask = present(data.mask);
+    special.fimPrefix = present(data.fimPrefix);
+    special.fimSuffix = present(data.fimSuffix);
+    special.fimMiddle = present(data.fimMiddle);
+    for (const std::optional<TokenId> end : {special.eos, data.endOfTurn, data.endOfMessage}) {
+        if (present(end)) {
+            special.endOfGeneration.push_back(*end);
+        }
+    }
+    recognizeSpecialTokens(vocabulary, special);
+    return special;
+}
+
 Result<std::shared_ptr<const Tokenizer>> makeGgufTokenizer(const TokenizerData& data) {
     auto vocabulary = makeVocabulary(data);
     if (!vocabulary) {
@@ -319,7 +319,7 @@ Result<std::shared_ptr<const Tokenizer>> makeGgufTokenizer(const TokenizerData& 
     }
     Draft draft{.data = data, .parts = {}};
     draft.parts.vocabulary = std::move(*vocabulary);
-    draft.parts.special = makeSpecial(data, *draft.parts.vocabulary);
+    draft.parts.special = rolesOf(data, *draft.parts.vocabulary);
     draft.parts.added = makeMatcher(data, *draft.parts.vocabulary);
     if (Status status = draftModel(draft); !status) {
         return forward(status);

@@ -144,6 +144,18 @@ Result<std::shared_ptr<const Tokenizer>> readGgufTokenizer(const GgufMetadata& m
     if (!reader.status()) {
         return tl::unexpected(reader.status().error());
     }
+    // The original, where a file brings it, is more exact than what the other keys can say.
+    std::string document;
+    reader.read("tokenizer.huggingface.json", document);
+    if (!reader.status()) {
+        return tl::unexpected(reader.status().error());
+    }
+    if (!document.empty()) {
+        auto original = readJsonTokenizerText(document, data);
+        if (original || original.error().code != ErrorCode::kUnsupported) {
+            return original;
+        }
+    }
     return makeGgufTokenizer(data);
 }
 

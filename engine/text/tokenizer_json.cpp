@@ -109,21 +109,15 @@ void readSpecialTokens(const std::filesystem::path& folder, TokenizerParts& part
     recognizeSpecialTokens(vocabulary, special);
 }
 
-}  // namespace
-
-Result<std::shared_ptr<const Tokenizer>> readJsonTokenizer(const std::filesystem::path& file,
-                                                           const std::filesystem::path& folder) {
-    const Result<json> document = readJson(file);
-    if (!document) {
-        return tl::unexpected(document.error());
-    }
+/// What a document says of the tokenizer; no roles of tokens yet.
+Result<TokenizerParts> readDocument(const json& document) {
     Status status;
-    const JsonNode root(&*document, "", status);
-    if (!document->is_object()) {
+    const JsonNode root(&document, "", status);
+    TokenizerParts parts;
+    if (!document.is_object()) {
         root.refuse(ErrorCode::kCorrupt, "must be a JSON object");
         return forward(status);
     }
-    TokenizerParts parts;
     parts.normalizer = readNormalizer(root.child("normalizer"));
     readPreTokenizer(root.child("pre_tokenizer"), parts.preTokenizers);
     if (status) {
@@ -137,8 +131,37 @@ Result<std::shared_ptr<const Tokenizer>> readJsonTokenizer(const std::filesystem
     if (!status) {
         return forward(status);
     }
-    readSpecialTokens(folder, parts);
-    return makeTokenizer(std::move(parts));
+    return parts;
+}
+
+}  // namespace
+
+Result<std::shared_ptr<const Tokenizer>> readJsonTokenizer(const std::filesystem::path& file,
+                                                           const std::filesystem::path& folder) {
+    const Result<json> document = readJson(file);
+    if (!document) {
+        return tl::unexpected(document.error());
+    }
+    auto parts = readDocument(*document);
+    if (!parts) {
+        return forward(parts);
+    }
+    readSpecialTokens(folder, *parts);
+    return makeTokenizer(std::move(*parts));
+}
+
+Result<std::shared_ptr<const Tokenizer>> readJsonTokenizerText(std::string_view document,
+                                                               const TokenizerData& roles) {
+    const json parsed = json::parse(document, nullptr, false);
+    if (parsed.is_discarded()) {
+        return fail(ErrorCode::kCorrupt, "tokenizer.json is not valid JSON");
+    }
+    auto parts = readDocument(parsed);
+    if (!parts) {
+        return forward(parts);
+    }
+    parts->special = rolesOf(roles, *parts->vocabulary);
+    return makeTokenizer(std::move(*parts));
 }
 
 }  // namespace quern::engine::text
