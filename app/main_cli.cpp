@@ -9,12 +9,15 @@
 #include "app/cli/chat_command.h"
 #include "app/cli/doctor_command.h"
 #include "app/cli/exit_codes.h"
+#include "app/cli/import_command.h"
+#include "app/cli/info_command.h"
 #include "app/cli/models_command.h"
 #include "app/cli/render_command.h"
 #include "app/cli/run_command.h"
 #include "app/cli/serve_command.h"
 #include "app/cli/tokenize_command.h"
 #include "app/cli/verify_command.h"
+#include "engine/model_file.h"
 
 namespace quern::cli {
 namespace {
@@ -60,6 +63,14 @@ private:
         }
         app::ModelLibrary library(*folders);
         return work(*folders, library);
+    }
+
+    // Runs `work` with the path of the model that was named.
+    int withModel(const std::function<int(const std::filesystem::path&)>& work) {
+        return withLibrary([&](const auto&, auto& library) {
+            auto path = library.resolve(m_model);
+            return path ? work(*path) : reportError(path.error());
+        });
     }
 
     CLI::App* add(CLI::App& parent, const char* name, const char* description, Action action) {
@@ -128,13 +139,33 @@ private:
         list->add_flag("--elsewhere", m_looksElsewhere, "also what other programs have");
         list->add_flag("--json", m_asJson, "as JSON");
         auto* info = add(*models, "info", "what a model says of itself", [this] {
-            return withLibrary([this](const auto&, auto& library) {
-                return runModelsInfo(library, m_model, m_listsTensors, m_asJson);
+            return withModel([this](const auto& path) {
+                m_info.model = path;
+                return runModelsInfo(m_info);
             });
         });
         info->add_option("model", m_model, "a path or a name")->required();
-        info->add_flag("--tensors", m_listsTensors, "also every tensor");
-        info->add_flag("--json", m_asJson, "as JSON");
+        info->add_flag("--tensors", m_info.listsTensors, "also every tensor");
+        info->add_flag("--metadata", m_info.listsMetadata, "also every key");
+        info->add_flag("--json", m_info.asJson, "as JSON");
+        auto* import = add(*models, "import", "write a model as a GGUF file", [this] {
+            return withLibrary([this](const auto& folders, auto& library) {
+                auto path = library.resolve(m_model);
+                if (!path) {
+                    return reportError(path.error());
+                }
+                m_import.source = *path;
+                return runModelsImport(m_import, folders, m_interrupts);
+            });
+        });
+        import->add_option("model", m_model, "a Hugging Face folder, a .gguf file, or a name")
+            ->required();
+        import->add_option("-q,--quantize", m_import.quantization,
+                           "one of " + engine::importQuantizations() + " (default Q4_K_M)");
+        import->add_option("--name", m_import.name, "what the new model is called");
+        import->add_option("-o,--output", m_import.output,
+                           "the new file (default: NAME-QUANTIZATION.gguf in the models folder)");
+        import->add_flag("--json", m_import.asJson, "the result as JSON");
         auto* pull = add(*models, "pull", "fetch a model", [this] {
             return withLibrary([this](const auto&, auto& library) {
                 return runModelsPull(library, m_model, m_interrupts);
@@ -279,9 +310,10 @@ private:
     std::string m_model;
     bool m_asJson = false;
     bool m_looksElsewhere = false;
-    bool m_listsTensors = false;
     std::string m_verifyActivations;
     std::string m_verifyKvType;
+    InfoOptions m_info;
+    ImportCommandOptions m_import;
     RunOptions m_run;
     ChatOptions m_chat;
     ServeOptions m_serve;

@@ -1,6 +1,5 @@
 #include "app/cli/models_command.h"
 
-#include <fmt/format.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -8,10 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/cli/exit_codes.h"
-#include "app/cli/terminal_text.h"
 #include "app/library/disk_space.h"
-#include "engine/model_info.h"
-#include "kernels/quant.h"
 
 namespace quern::cli {
 
@@ -29,93 +25,6 @@ Json asJson(const app::LibraryModel& model) {
             {"origin", model.origin},
             {"bytes", model.bytes},
             {"linked", model.isLinked}};
-}
-
-std::string shapeText(const std::vector<std::int64_t>& shape) {
-    std::string text;
-    for (const std::int64_t dimension : shape) {
-        text += (text.empty() ? "" : " × ") + std::to_string(dimension);
-    }
-    return text;
-}
-
-std::string parametersText(const engine::ModelInfo& info) {
-    const auto millions = [](std::int64_t count) {
-        return fmt::format("{:.2f} M", static_cast<double>(count) / 1e6);
-    };
-    const bool hasIdle = info.activeParameters > 0 && info.activeParameters < info.parameters;
-    return millions(info.parameters) +
-           (hasIdle ? ", of which a token meets " + millions(info.activeParameters) : "");
-}
-
-Json asJson(const engine::ModelInfo& info, bool listsTensors) {
-    Json json{{"path", info.path.string()},
-              {"name", info.name},
-              {"format", info.format},
-              {"architecture", info.architecture},
-              {"supported", info.isSupported},
-              {"why_not", info.whyNot},
-              {"quantization", info.quantization},
-              {"license", info.license},
-              {"tokenizer", info.tokenizer},
-              {"parameters", info.parameters},
-              {"active_parameters", info.activeParameters},
-              {"file_bytes", info.fileBytes},
-              {"weight_bytes", info.weightBytes},
-              {"context", info.contextTokens},
-              {"layers", info.layers},
-              {"hidden_size", info.hiddenSize},
-              {"vocabulary", info.vocabSize},
-              {"has_chat_template", !info.chatTemplate.empty()}};
-    auto& metadata = json["metadata"] = Json::object();
-    for (const auto& [key, value] : info.metadata) {
-        metadata[key] = value;
-    }
-    if (listsTensors) {
-        auto& tensors = json["tensors"] = Json::array();
-        for (const auto& tensor : info.tensors) {
-            tensors.push_back({{"name", tensor.name},
-                               {"type", std::string(kernels::traits(tensor.type).name)},
-                               {"shape", tensor.shape},
-                               {"bytes", tensor.bytes}});
-        }
-    }
-    return json;
-}
-
-void printInfo(const engine::ModelInfo& info, bool listsTensors) {
-    const auto line = [](const char* label, const std::string& value) {
-        if (!value.empty()) {
-            std::printf("%-14s %s\n", label, withoutTerminalControls(value).c_str());
-        }
-    };
-    line("name", info.name);
-    line("path", info.path.string());
-    line("format", info.format);
-    line("architecture", info.architecture);
-    line("runs here", info.isSupported ? "yes" : "no: " + info.whyNot);
-    line("parameters", parametersText(info));
-    line("quantization", info.quantization);
-    line("size", app::humanBytes(info.fileBytes));
-    line("context", fmt::format("{} tokens", info.contextTokens));
-    line("layers", fmt::format("{} of width {}", info.layers, info.hiddenSize));
-    line("vocabulary", fmt::format("{} tokens", info.vocabSize));
-    line("tokenizer", info.tokenizer);
-    line("chat template", info.chatTemplate.empty() ? "none" : "yes");
-    line("licence", info.license);
-    std::printf("\n");
-    for (const auto& [key, value] : info.metadata) {
-        std::printf("%-44s %s\n", withoutTerminalControls(key).c_str(),
-                    withoutTerminalControls(value).c_str());
-    }
-    if (listsTensors) {
-        std::printf("\n");
-        for (const auto& tensor : info.tensors) {
-            std::printf("%-44s %-8s %s\n", withoutTerminalControls(tensor.name).c_str(),
-                        std::string(kernels::traits(tensor.type).name).c_str(),
-                        shapeText(tensor.shape).c_str());
-        }
-    }
 }
 
 }  // namespace
@@ -151,24 +60,6 @@ int runModelsList(const app::ModelLibrary& library, bool looksElsewhere, bool as
             std::printf("%-12s %10s  %s\n", model.origin.c_str(),
                         app::humanBytes(model.bytes).c_str(), model.path.c_str());
         }
-    }
-    return kExitOk;
-}
-
-int runModelsInfo(const app::ModelLibrary& library, const std::string& model, bool listsTensors,
-                  bool asJsonText) {
-    auto path = library.resolve(model);
-    if (!path) {
-        return reportError(path.error());
-    }
-    auto info = engine::inspectModel(*path);
-    if (!info) {
-        return reportError(info.error());
-    }
-    if (asJsonText) {
-        printJson(asJson(*info, listsTensors));
-    } else {
-        printInfo(*info, listsTensors);
     }
     return kExitOk;
 }

@@ -7,10 +7,8 @@
 
 namespace quern::cli {
 
-/// `quern models list | info | pull | rm | link`. With `asJson`, one JSON value on standard output.
+/// `quern models list | pull | rm | link`. With `asJson`, one JSON value on standard output.
 [[nodiscard]] int runModelsList(const app::ModelLibrary& library, bool looksElsewhere, bool asJson);
-[[nodiscard]] int runModelsInfo(const app::ModelLibrary& library, const std::string& model,
-                                bool listsTensors, bool asJson);
 [[nodiscard]] int runModelsPull(app::ModelLibrary& library, const std::string& source,
                                 InterruptWatcher& interrupts);
 [[nodiscard]] int runModelsRemove(app::ModelLibrary& library, const std::string& model);
