@@ -169,7 +169,12 @@ private:
 
     Handler generation(GenerationKind kind) {
         return [this, kind](std::shared_ptr<Exchange> exchange, std::shared_ptr<Pending> pending) {
-            auto request = readGenerationRequest(kind, exchange->request().body);
+            auto request = readGenerationRequest(
+                kind, exchange->request().body, [this](const std::string& name) {
+                    // A model that is not there is told of when the request is started.
+                    const auto model = m_engine.find(name);
+                    return model ? (*model)->defaults : engine::SamplingParams{};
+                });
             if (!request) {
                 finish(*pending, request.error().status);
                 exchange->respond(errorResponse(request.error()));

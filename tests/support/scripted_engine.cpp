@@ -35,7 +35,20 @@ ScriptedEngine::ScriptedEngine(std::int32_t contextTokens) : m_contextTokens(con
     m_model = std::move(model);
 }
 
-void ScriptedEngine::say(RequestId id, const std::string& text) {
+void ScriptedEngine::speakLike(const std::string& templateSource) {
+    auto model = std::make_shared<LoadedModel>(*this->model());
+    model->templates.standard = ChatTemplate::create(templateSource).value();
+    const std::lock_guard lock(m_mutex);
+    m_model = std::move(model);
+}
+
+std::shared_ptr<const LoadedModel> ScriptedEngine::model() const {
+    const std::lock_guard lock(m_mutex);
+    return m_model;
+}
+
+void ScriptedEngine::say(RequestId id, const std::string& text,
+                         std::vector<TokenLogprob> logprobs) {
     std::shared_ptr<EventSink> sink;
     {
         const std::lock_guard lock(m_mutex);
@@ -46,6 +59,7 @@ void ScriptedEngine::say(RequestId id, const std::string& text) {
     TokenEvent event;
     event.request = id;
     event.text = text;
+    event.logprobs = std::move(logprobs);
     for (const char byte : text) {
         event.tokens.push_back(static_cast<unsigned char>(byte));
     }
@@ -90,9 +104,22 @@ void ScriptedEngine::refuse(Error error) {
     m_refusal = std::move(error);
 }
 
+void ScriptedEngine::holdPrepare() {
+    const std::lock_guard lock(m_mutex);
+    m_holdsPrepare = true;
+}
+
+void ScriptedEngine::releasePrepare() {
+    {
+        const std::lock_guard lock(m_mutex);
+        m_holdsPrepare = false;
+    }
+    m_released.notify_all();
+}
+
 Result<std::shared_ptr<const LoadedModel>> ScriptedEngine::load(
     const LoadOptions&, std::function<bool(const LoadProgress&)>) {
-    return m_model;
+    return model();
 }
 
 Status ScriptedEngine::unload(const std::string&) {
@@ -100,18 +127,23 @@ Status ScriptedEngine::unload(const std::string&) {
 }
 
 std::vector<std::shared_ptr<const LoadedModel>> ScriptedEngine::models() const {
-    return {m_model};
+    return {model()};
 }
 
-Result<std::shared_ptr<const LoadedModel>> ScriptedEngine::find(const std::string& model) const {
-    if (!model.empty() && model != m_model->name) {
-        return fail(ErrorCode::kNotFound, "no model '" + model + "'");
+Result<std::shared_ptr<const LoadedModel>> ScriptedEngine::find(const std::string& name) const {
+    if (auto known = model(); name.empty() || name == known->name) {
+        return known;
     }
-    return m_model;
+    return fail(ErrorCode::kNotFound, "no model '" + name + "'");
 }
 
 Result<PreparedRequest> ScriptedEngine::prepare(Request request) const {
-    if (auto model = find(request.model); !model) {
+    {
+        std::unique_lock lock(m_mutex);
+        m_released.wait(lock, [this] { return !m_holdsPrepare; });
+    }
+    auto model = find(request.model);
+    if (!model) {
         return forward(model);
     }
     PreparedRequest prepared;
@@ -124,7 +156,10 @@ Result<PreparedRequest> ScriptedEngine::prepare(Request request) const {
                     "the prompt has " + std::to_string(prepared.promptIds.size()) +
                         " tokens, the context holds " + std::to_string(m_contextTokens));
     }
-    request.model = m_model->name;
+    if (std::holds_alternative<ChatPrompt>(request.prompt) && (*model)->templates.standard) {
+        prepared.replyFormat = recognizeReplyFormat((*model)->templates.standard->source());
+    }
+    request.model = (*model)->name;
     prepared.request = std::move(request);
     return prepared;
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <condition_variable>
 #include <deque>
 #include <map>
 #include <mutex>
@@ -16,8 +17,13 @@ class ScriptedEngine : public engine::Engine {
 public:
     explicit ScriptedEngine(std::int32_t contextTokens = 4096);
 
+    /// From now on the model has this chat template, which says how its replies are built. Prompts
+    /// are rendered as they are without one.
+    void speakLike(const std::string& templateSource);
+
     /// Sends the next piece of a running reply, or its end.
-    void say(engine::RequestId id, const std::string& text);
+    void say(engine::RequestId id, const std::string& text,
+             std::vector<engine::TokenLogprob> logprobs = {});
     void finish(engine::RequestId id, engine::FinishInfo info);
     /// Ids of what runs now, oldest first.
     [[nodiscard]] std::vector<engine::RequestId> running() const;
@@ -25,14 +31,16 @@ public:
     [[nodiscard]] std::vector<engine::PreparedRequest> submitted() const;
     /// Makes submit() refuse.
     void refuse(Error error);
+    /// Makes prepare() wait until it is released.
+    void holdPrepare();
+    void releasePrepare();
 
     Result<std::shared_ptr<const engine::LoadedModel>> load(
         const engine::LoadOptions& options,
         std::function<bool(const engine::LoadProgress&)> progress) override;
     Status unload(const std::string& model) override;
     std::vector<std::shared_ptr<const engine::LoadedModel>> models() const override;
-    Result<std::shared_ptr<const engine::LoadedModel>> find(
-        const std::string& model) const override;
+    Result<std::shared_ptr<const engine::LoadedModel>> find(const std::string& name) const override;
     Result<engine::PreparedRequest> prepare(engine::Request request) const override;
     void prepareAsync(engine::Request request,
                       std::function<void(Result<engine::PreparedRequest>)> done) const override;
@@ -47,6 +55,8 @@ public:
     void shutdown(std::chrono::milliseconds grace) override;
 
 private:
+    [[nodiscard]] std::shared_ptr<const engine::LoadedModel> model() const;
+
     struct Running {
         std::shared_ptr<engine::EventSink> sink;
         std::int32_t promptTokens = 0;
@@ -54,6 +64,8 @@ private:
     };
 
     mutable std::mutex m_mutex;
+    mutable std::condition_variable m_released;
+    bool m_holdsPrepare = false;
     std::shared_ptr<const engine::LoadedModel> m_model;
     std::int32_t m_contextTokens;
     engine::RequestId m_next = 1;

@@ -72,6 +72,15 @@ class OpenAiClient(unittest.TestCase):
         self.assertEqual(first, ask(), "same seed, same tokens")
         self.assertGreater(len(set(first)), 1, "choices differ")
 
+    def test_tools_are_told_to_a_model_without_a_place_for_them(self):
+        tools = [{"type": "function", "function": {"name": "look_up", "description": "Looks a word up"}}]
+        plain = self.chat(max_tokens=4)
+        told = self.chat(max_tokens=4, tools=tools)
+        self.assertGreater(told.usage.prompt_tokens, plain.usage.prompt_tokens + 20)
+        self.assertIn(told.choices[0].finish_reason, ("stop", "length", "tool_calls"))
+        kept = self.chat(max_tokens=4, tools=tools, tool_choice="none")
+        self.assertEqual(kept.usage.prompt_tokens, plain.usage.prompt_tokens)
+
     def test_stop(self):
         whole = self.chat(max_tokens=24).choices[0].message.content
         word = whole.split()[3]
@@ -112,6 +121,10 @@ class OpenAiClient(unittest.TestCase):
         with self.assertRaises(openai.BadRequestError) as raised:
             self.chat(top_p=7)
         self.assertEqual(raised.exception.param, "top_p")
+        tools = [{"type": "function", "function": {"name": "look"}}]
+        with self.assertRaises(openai.BadRequestError) as raised:
+            self.chat(tools=tools, tool_choice="required")
+        self.assertEqual(raised.exception.param, "tool_choice")
         with self.assertRaises(openai.AuthenticationError):
             openai.OpenAI(base_url=self.serve.url + "/v1", api_key="wrong", max_retries=0).models.list()
 

@@ -1,33 +1,21 @@
 #include "app/server/openai/generation_job.h"
 
 #include <chrono>
-#include <random>
 #include <utility>
 
+#include "app/server/openai/choice_reply.h"
+#include "app/server/openai/random_id.h"
 #include "app/server/openai/reply_json.h"
 
 namespace quern::app {
 
 namespace {
 
-std::string randomId(const char* prefix) {
-    static constexpr char kDigits[] = "0123456789abcdef";
-    std::random_device random;
-    std::string id = prefix;
-    for (int word = 0; word < 4; ++word) {
-        auto bits = random();
-        for (int digit = 0; digit < 8; ++digit, bits >>= 4) {
-            id += kDigits[bits & 15];
-        }
-    }
-    return id;
-}
-
 /// One prompt of the request and the engine's request that runs it.
 struct PromptRun {
     std::optional<engine::PreparedRequest> prepared;
     std::optional<engine::RequestId> id;
-    std::string promptText;  // for echo
+    std::vector<ChoiceReply> choices;
     std::int32_t promptTokens = 0;
     std::int32_t cachedTokens = 0;
 };
@@ -41,16 +29,16 @@ public:
           m_request(std::move(request)),
           m_done(std::move(done)),
           m_runs(m_request.prompts.size()),
-          m_choices(m_runs.size() * static_cast<std::size_t>(m_request.choices)) {
+          m_wholes(m_runs.size() * static_cast<std::size_t>(m_request.choices)) {
         m_identity.kind = m_request.kind;
-        m_identity.id = randomId(m_request.kind == GenerationKind::kChat ? "chatcmpl-" : "cmpl-");
+        const char* prefix = m_request.kind == GenerationKind::kChat ? "chatcmpl-" : "cmpl-";
+        m_identity.id =
+            m_request.requestId.empty() ? randomId(prefix) : prefix + m_request.requestId;
         m_identity.created = std::chrono::duration_cast<std::chrono::seconds>(
                                  std::chrono::system_clock::now().time_since_epoch())
                                  .count();
-        for (std::size_t i = 0; i < m_choices.size(); ++i) {
-            m_choices[i].index = static_cast<std::int32_t>(i);
-            m_choices[i].hasLogprobs = m_request.topLogprobs >= 0;
-            m_choices[i].hasPromptLogprobs = m_request.promptLogprobs;
+        for (std::size_t i = 0; i < m_wholes.size(); ++i) {
+            m_wholes[i].index = static_cast<std::int32_t>(i);
         }
     }
 
@@ -108,17 +96,28 @@ private:
             fail(fromEngine(result.error()));
             return;
         }
-        m_runs[index].promptTokens = static_cast<std::int32_t>(result->promptIds.size());
-        if (m_request.echoes) {
-            m_runs[index].promptText = echoText(*result);
+        PromptRun& run = m_runs[index];
+        run.promptTokens = static_cast<std::int32_t>(result->promptIds.size());
+        for (std::int32_t i = 0; i < m_request.choices; ++i) {
+            run.choices.emplace_back(
+                engine::makeReplyParser(*result),
+                ChoiceShape{.index = static_cast<std::int32_t>(index) * m_request.choices + i,
+                            .hasLogprobs = m_request.topLogprobs >= 0,
+                            .hasPromptLogprobs = m_request.promptLogprobs,
+                            .dropsOutput = m_request.dropsOutput,
+                            .hasOneCallAtMost = m_request.hasOneCallAtMost,
+                            .echo = echoOf(*result)});
         }
-        m_runs[index].prepared = std::move(*result);
+        run.prepared = std::move(*result);
         if (++m_preparedCount == m_runs.size()) {
             submitAll();
         }
     }
 
-    [[nodiscard]] std::string echoText(const engine::PreparedRequest& prepared) const {
+    [[nodiscard]] std::optional<std::string> echoOf(const engine::PreparedRequest& prepared) const {
+        if (!m_request.echoes) {
+            return std::nullopt;
+        }
         if (!prepared.promptText.empty() || m_model->tokenizer == nullptr) {
             return prepared.promptText;
         }
@@ -139,9 +138,9 @@ private:
             m_hasStarted = true;
             m_exchange->startStream("text/event-stream");
             if (m_request.kind == GenerationKind::kChat) {
-                for (ReplyChoice& choice : m_choices) {
+                for (const ReplyChoice& whole : m_wholes) {
                     ReplyChoice first;
-                    first.index = choice.index;
+                    first.index = whole.index;
                     first.isFirst = true;
                     sendEvent(chunkJson(m_identity, first));
                 }
@@ -153,9 +152,6 @@ private:
         if (m_isOver) {
             return;
         }
-        const std::size_t index = run * static_cast<std::size_t>(m_request.choices) +
-                                  static_cast<std::size_t>(event.choice);
-        ReplyChoice& choice = m_choices[index];
         if (event.finish && event.finish->reason == engine::FinishReason::kError) {
             fail(fromEngine(event.finish->error.value_or(Error{})));
             return;
@@ -169,80 +165,46 @@ private:
             fail(fromStatus(504, "the request's deadline has passed"));
             return;
         }
-        take(run, choice, event);
         if (event.finish) {
-            choice.finish = std::move(event.finish);
-            m_runs[run].promptTokens = choice.finish->usage.promptTokens;
-            m_runs[run].cachedTokens = choice.finish->usage.cachedTokens;
-            m_completionTokens += m_request.dropsOutput ? 0 : choice.finish->usage.completionTokens;
-            if (m_request.isStream) {
-                ReplyChoice last;
-                last.index = choice.index;
-                last.finish = choice.finish;
-                sendEvent(chunkJson(m_identity, last));
-            }
-            if (++m_finishedCount == m_choices.size()) {
-                complete();
-            }
+            m_runs[run].promptTokens = event.finish->usage.promptTokens;
+            m_runs[run].cachedTokens = event.finish->usage.cachedTokens;
+            m_completionTokens += m_request.dropsOutput ? 0 : event.finish->usage.completionTokens;
+        }
+        const bool isLast = event.finish.has_value();
+        tell(m_runs[run], m_runs[run].choices[static_cast<std::size_t>(event.choice)], event);
+        if (isLast && ++m_finishedCount == m_wholes.size()) {
+            complete();
         }
     }
 
-    // Puts an event's text and log-probabilities where they belong: the stream, or the answer.
-    void take(std::size_t run, ReplyChoice& choice, engine::TokenEvent& event) {
-        ReplyChoice news;
-        news.index = choice.index;
-        news.hasLogprobs = choice.hasLogprobs;
-        news.textOffset = choice.textOffset;
-        const bool isBeginning = !std::exchange(m_hasBegun[choice.index], true);
-        if (isBeginning && m_request.echoes) {
-            news.text = m_runs[run].promptText;
-            if (choice.hasLogprobs) {
-                news.logprobs = event.promptLogprobs;
-                news.echoed = news.logprobs.size();
+    // Puts what an event brings where it belongs: the stream, or the answer.
+    void tell(const PromptRun& run, ChoiceReply& choice, engine::TokenEvent& event) {
+        for (ReplyChoice& piece : choice.take(event)) {
+            if (!m_request.isStream) {
+                append(m_wholes[static_cast<std::size_t>(piece.index)], std::move(piece));
+                continue;
             }
-        }
-        if (!event.promptLogprobs.empty() && m_request.promptLogprobs) {
-            news.hasPromptLogprobs = true;
-            news.promptLogprobs = event.promptLogprobs;
-        }
-        if (!m_request.dropsOutput) {
-            news.text += event.text;
-            std::move(event.logprobs.begin(), event.logprobs.end(),
-                      std::back_inserter(news.logprobs));
-        }
-        for (const auto& logprob : news.logprobs) {
-            choice.textOffset += logprob.bytes.size();
-        }
-        if (!m_request.isStream) {
-            choice.text += news.text;
-            choice.echoed += news.echoed;
-            std::move(news.logprobs.begin(), news.logprobs.end(),
-                      std::back_inserter(choice.logprobs));
-            if (news.hasPromptLogprobs) {
-                choice.promptLogprobs = std::move(news.promptLogprobs);
-            }
-            choice.completionTokens += static_cast<std::int32_t>(event.tokens.size());
-            return;
-        }
-        choice.completionTokens += static_cast<std::int32_t>(event.tokens.size());
-        if (!news.text.empty() || !news.logprobs.empty() || news.hasPromptLogprobs) {
-            Json chunk = chunkJson(m_identity, news);
+            Json chunk = chunkJson(m_identity, piece);
             if (m_request.continuousUsage) {
-                chunk["usage"] = usageJson(m_runs[run].promptTokens, m_runs[run].cachedTokens,
-                                           choice.completionTokens);
+                chunk["usage"] = usageJson({.prompt = run.promptTokens,
+                                            .cached = run.cachedTokens,
+                                            .completion = choice.completionTokens(),
+                                            .reasoning = choice.reasoningTokens()});
             }
-            sendEvent(chunk);
+            sendEvent(std::move(chunk));
         }
     }
 
     [[nodiscard]] Json totalUsage() const {
-        std::int64_t prompt = 0;
-        std::int64_t cached = 0;
+        ReplyUsage usage{.completion = m_completionTokens};
         for (const PromptRun& run : m_runs) {
-            prompt += run.promptTokens;
-            cached += run.cachedTokens;
+            usage.prompt += run.promptTokens;
+            usage.cached += run.cachedTokens;
+            for (const ChoiceReply& choice : run.choices) {
+                usage.reasoning += choice.reasoningTokens();
+            }
         }
-        return usageJson(prompt, cached, m_completionTokens);
+        return usageJson(usage);
     }
 
     // The audit line comes first: whoever has the answer finds it there.
@@ -256,16 +218,8 @@ private:
             m_exchange->write("data: [DONE]\n\n");
             m_exchange->endStream();
         } else {
-            for (ReplyChoice& choice : m_choices) {
-                choice.textOffset = 0;
-            }
-            Json reply = replyJson(m_identity, m_choices, totalUsage());
-            if (!m_request.warnings.empty()) {
-                reply["warnings"] = Json::array();
-                for (const std::string& name : m_request.warnings) {
-                    reply["warnings"].push_back("unknown field '" + name + "' was ignored");
-                }
-            }
+            Json reply = replyJson(m_identity, m_wholes, totalUsage());
+            addWarnings(reply);
             m_exchange->respond({.status = 200,
                                  .contentType = "application/json",
                                  .body = jsonText(reply),
@@ -313,7 +267,17 @@ private:
         }
     }
 
-    void sendEvent(const Json& json) { m_exchange->write("data: " + jsonText(json) + "\n\n"); }
+    void sendEvent(Json json) {
+        addWarnings(json);
+        m_exchange->write("data: " + jsonText(json) + "\n\n");
+    }
+
+    // Once an answer: a stream has them in its first chunk.
+    void addWarnings(Json& json) {
+        for (const std::string& name : std::exchange(m_request.warnings, {})) {
+            json["warnings"].push_back("unknown field '" + name + "' was ignored");
+        }
+    }
 
     void report(int status) {
         GenerationOutcome outcome{.status = status, .model = m_identity.model};
@@ -331,8 +295,7 @@ private:
     ReplyIdentity m_identity;
     std::shared_ptr<const engine::LoadedModel> m_model;
     std::vector<PromptRun> m_runs;
-    std::vector<ReplyChoice> m_choices;
-    std::map<std::int32_t, bool> m_hasBegun;
+    std::vector<ReplyChoice> m_wholes;  // of an answer that is no stream
     std::size_t m_preparedCount = 0;
     std::size_t m_finishedCount = 0;
     std::int64_t m_completionTokens = 0;

@@ -2,7 +2,7 @@
 
 #include <limits>
 
-#include "app/server/openai/chat_messages.h"
+#include "app/server/openai/chat_fields.h"
 #include "app/server/openai/fields.h"
 
 namespace quern::app {
@@ -118,9 +118,11 @@ void refuseWhatIsNotThere(Fields& fields) {
     fields.refuse("store", false, "nothing is stored");
 }
 
-void readCommon(Fields& fields, GenerationRequest& request, engine::Request& base) {
+void readCommon(Fields& fields, const DefaultsOf& defaultsOf, GenerationRequest& request,
+                engine::Request& base) {
     request.model = fields.text("model").value_or("");
     base.model = request.model;
+    base.sampling = defaultsOf(request.model);
     readSampling(fields, base.sampling);
     readOutput(fields, base.output);
     readStream(fields, request);
@@ -148,15 +150,7 @@ void readCommon(Fields& fields, GenerationRequest& request, engine::Request& bas
     fields.ignore("store");
 }
 
-void readChat(const Json& body, Fields& fields, GenerationRequest& request, engine::Request base) {
-    engine::ChatPrompt prompt;
-    if (const Json* messages = fields.any("messages")) {
-        if (const auto error = readChatMessages(*messages, prompt.messages)) {
-            fields.fail(error->param, error->message);
-        }
-    } else {
-        fields.fail("messages", "'messages' is missing");
-    }
+void readChat(Fields& fields, GenerationRequest& request, engine::Request base) {
     const auto most = fields.integer("max_completion_tokens", 1, kMostTokens);
     const auto older = fields.integer("max_tokens", 1, kMostTokens);
     if (most || older) {
@@ -169,39 +163,8 @@ void readChat(const Json& body, Fields& fields, GenerationRequest& request, engi
         fields.fail("top_logprobs", "'top_logprobs' needs logprobs true");
     }
     base.output.topLogprobs = request.topLogprobs;
-    prompt.chatTemplate = fields.text("chat_template").value_or("");
-    prompt.addGenerationPrompt = fields.flag("add_generation_prompt").value_or(true);
-    prompt.continueFinalMessage = fields.flag("continue_final_message").value_or(false);
-    if (prompt.continueFinalMessage && !body.contains("add_generation_prompt")) {
-        prompt.addGenerationPrompt = false;
-    }
-    Json kwargs = Json::object();
-    if (const Json* given = fields.any("chat_template_kwargs")) {
-        if (given->is_object()) {
-            kwargs = *given;
-        } else {
-            fields.fail("chat_template_kwargs", "'chat_template_kwargs' must be an object");
-        }
-    }
-    for (const char* name : {"documents", "reasoning_effort"}) {
-        if (const Json* value = fields.any(name)) {
-            kwargs[name] = *value;
-        }
-    }
-    if (!kwargs.empty()) {
-        prompt.templateKwargs = kwargs.dump(-1, ' ', false, Json::error_handler_t::replace);
-    }
-    const auto choice = fields.any("tool_choice");
-    const bool wantsNoTools = choice != nullptr && choice->is_string() && *choice == "none";
-    if (const Json* tools = fields.any("tools"); tools != nullptr && !tools->empty()) {
-        if (!wantsNoTools) {
-            fields.fail("tools",
-                        "'tools' cannot be honoured: this server does not read tool calls yet "
-                        "(tool_choice \"none\" is taken)");
-        }
-    }
-    fields.ignore("parallel_tool_calls");
-    base.prompt = std::move(prompt);
+    request.hasOneCallAtMost = !fields.flag("parallel_tool_calls").value_or(true);
+    base.prompt = readChatPrompt(fields);
     request.prompts.push_back(std::move(base));
 }
 
@@ -297,7 +260,8 @@ void readCompletion(Fields& fields, GenerationRequest& request, engine::Request 
 }  // namespace
 
 tl::expected<GenerationRequest, ApiError> readGenerationRequest(GenerationKind kind,
-                                                                const std::string& body) {
+                                                                const std::string& body,
+                                                                const DefaultsOf& defaultsOf) {
     const Json json = Json::parse(body, nullptr, false);
     if (!json.is_object()) {
         return tl::unexpected(ApiError{.status = 400,
@@ -310,9 +274,9 @@ tl::expected<GenerationRequest, ApiError> readGenerationRequest(GenerationKind k
     request.kind = kind;
     engine::Request base;
     base.clientId = "endpoint";
-    readCommon(fields, request, base);
+    readCommon(fields, defaultsOf, request, base);
     if (kind == GenerationKind::kChat) {
-        readChat(json, fields, request, std::move(base));
+        readChat(fields, request, std::move(base));
     } else {
         readCompletion(fields, request, std::move(base));
     }

@@ -1,6 +1,6 @@
 #include "app/server/openai/model_routes.h"
 
-#include "app/server/openai/chat_messages.h"
+#include "app/server/openai/chat_fields.h"
 #include "app/server/openai/fields.h"
 #include "app/server/openai/reply_json.h"
 #include "kernels/quant.h"
@@ -27,50 +27,41 @@ Json modelJson(const engine::LoadedModel& model) {
             {"state", "loaded"}};
 }
 
-tl::expected<Json, ApiError> parseObject(const std::string& body) {
-    Json json = Json::parse(body, nullptr, false);
-    if (!json.is_object()) {
-        return tl::unexpected(ApiError{.status = 400, .message = "the body must be a JSON object"});
-    }
-    return json;
-}
+using Answer = tl::expected<Json, ApiError>;
+using ModelQuestion = std::function<Answer(Fields& fields, const engine::LoadedModel& model)>;
 
-tl::expected<std::shared_ptr<const engine::LoadedModel>, ApiError> findModel(
-    const engine::Engine& engine, Fields& fields) {
-    const std::string name = fields.text("model").value_or("");
-    auto model = engine.find(name);
+// Reads the body, finds the model that it names and asks it.
+HttpResponse askModel(const engine::Engine& engine, const std::string& body,
+                      const ModelQuestion& question) {
+    const auto refuse = [](const std::string& message) {
+        return errorResponse({.status = 400, .message = message});
+    };
+    const Json json = Json::parse(body, nullptr, false);
+    if (!json.is_object()) {
+        return refuse("the body must be a JSON object");
+    }
+    Fields fields(json);
+    const auto model = engine.find(fields.text("model").value_or(""));
     if (!model) {
-        return tl::unexpected(fromEngine(model.error()));
+        return errorResponse(fromEngine(model.error()));
     }
     if ((*model)->tokenizer == nullptr) {
-        return tl::unexpected(ApiError{
-            .status = 400, .message = "the model '" + (*model)->name + "' has no tokenizer"});
+        return refuse("the model '" + (*model)->name + "' has no tokenizer");
     }
-    return *model;
+    const Answer reply = question(fields, **model);
+    return reply ? answer(*reply) : errorResponse(reply.error());
 }
 
 // A chat as the engine would prepare it: template, tokens and checks.
 tl::expected<engine::PreparedRequest, ApiError> prepareChat(const engine::Engine& engine,
-                                                            Fields& fields, const Json& messages,
+                                                            Fields& fields,
                                                             const std::string& model) {
-    engine::ChatPrompt prompt;
-    if (auto error = readChatMessages(messages, prompt.messages)) {
-        return tl::unexpected(*error);
-    }
-    prompt.addGenerationPrompt = fields.flag("add_generation_prompt").value_or(true);
-    prompt.continueFinalMessage = fields.flag("continue_final_message").value_or(false);
-    if (prompt.continueFinalMessage) {
-        prompt.addGenerationPrompt = false;
-    }
-    if (const Json* kwargs = fields.any("chat_template_kwargs")) {
-        prompt.templateKwargs = jsonText(*kwargs);
-    }
+    engine::Request request;
+    request.model = model;
+    request.prompt = readChatPrompt(fields);
     if (fields.error()) {
         return tl::unexpected(*fields.error());
     }
-    engine::Request request;
-    request.model = model;
-    request.prompt = std::move(prompt);
     auto prepared = engine.prepare(std::move(request));
     if (!prepared) {
         return tl::unexpected(fromEngine(prepared.error()));
@@ -105,72 +96,59 @@ HttpResponse describeModel(const engine::Engine& engine, const std::string& name
 }
 
 HttpResponse tokenize(const engine::Engine& engine, const std::string& body) {
-    auto json = parseObject(body);
-    if (!json) {
-        return errorResponse(json.error());
-    }
-    Fields fields(*json);
-    auto model = findModel(engine, fields);
-    if (!model) {
-        return errorResponse(model.error());
-    }
-    if (const Json* messages = fields.any("messages")) {
-        auto prepared = prepareChat(engine, fields, *messages, (*model)->name);
-        return prepared ? answer(tokensJson(**model, prepared->promptIds))
-                        : errorResponse(prepared.error());
-    }
-    const auto prompt = fields.text("prompt");
-    const bool addsSpecial = fields.flag("add_special_tokens").value_or(true);
-    if (!prompt) {
-        fields.fail("prompt", "'prompt' is missing: give a string, or messages");
-    }
-    if (fields.error()) {
-        return errorResponse(*fields.error());
-    }
-    auto ids =
-        (*model)->tokenizer->encode(*prompt, {.addSpecial = addsSpecial, .parseSpecial = true});
-    return ids ? answer(tokensJson(**model, *ids)) : errorResponse(fromEngine(ids.error()));
+    return askModel(engine, body, [&](Fields& fields, const engine::LoadedModel& model) -> Answer {
+        if (fields.any("messages") != nullptr) {
+            auto prepared = prepareChat(engine, fields, model.name);
+            if (!prepared) {
+                return tl::unexpected(prepared.error());
+            }
+            return tokensJson(model, prepared->promptIds);
+        }
+        const auto prompt = fields.text("prompt");
+        const bool addsSpecial = fields.flag("add_special_tokens").value_or(true);
+        if (!prompt) {
+            fields.fail("prompt", "'prompt' is missing: give a string, or messages");
+        }
+        if (fields.error()) {
+            return tl::unexpected(*fields.error());
+        }
+        const auto ids =
+            model.tokenizer->encode(*prompt, {.addSpecial = addsSpecial, .parseSpecial = true});
+        if (!ids) {
+            return tl::unexpected(fromEngine(ids.error()));
+        }
+        return tokensJson(model, *ids);
+    });
 }
 
 HttpResponse detokenize(const engine::Engine& engine, const std::string& body) {
-    auto json = parseObject(body);
-    if (!json) {
-        return errorResponse(json.error());
-    }
-    Fields fields(*json);
-    auto model = findModel(engine, fields);
-    if (!model) {
-        return errorResponse(model.error());
-    }
-    std::vector<engine::TokenId> ids;
-    for (const std::int64_t id : fields.integers("tokens", 1 << 20)) {
-        if (id < 0 || id >= (*model)->tokenizer->vocabSize()) {
-            fields.fail("tokens", "'tokens' has " + std::to_string(id) + ", and the vocabulary " +
-                                      std::to_string((*model)->tokenizer->vocabSize()) + " tokens");
-            break;
+    return askModel(engine, body, [](Fields& fields, const engine::LoadedModel& model) -> Answer {
+        const std::int32_t vocabulary = model.tokenizer->vocabSize();
+        std::vector<engine::TokenId> ids;
+        for (const std::int64_t id : fields.integers("tokens", 1 << 20)) {
+            if (id < 0 || id >= vocabulary) {
+                fields.fail("tokens", "'tokens' has " + std::to_string(id) +
+                                          ", and the vocabulary " + std::to_string(vocabulary) +
+                                          " tokens");
+                break;
+            }
+            ids.push_back(static_cast<engine::TokenId>(id));
         }
-        ids.push_back(static_cast<engine::TokenId>(id));
-    }
-    if (fields.error()) {
-        return errorResponse(*fields.error());
-    }
-    return answer({{"prompt", (*model)->tokenizer->decode(ids, false)}});
+        if (fields.error()) {
+            return tl::unexpected(*fields.error());
+        }
+        return Json{{"prompt", model.tokenizer->decode(ids, false)}};
+    });
 }
 
 HttpResponse applyTemplate(const engine::Engine& engine, const std::string& body) {
-    auto json = parseObject(body);
-    if (!json) {
-        return errorResponse(json.error());
-    }
-    Fields fields(*json);
-    auto model = findModel(engine, fields);
-    if (!model) {
-        return errorResponse(model.error());
-    }
-    const Json* messages = fields.any("messages");
-    auto prepared =
-        prepareChat(engine, fields, messages == nullptr ? Json() : *messages, (*model)->name);
-    return prepared ? answer({{"prompt", prepared->promptText}}) : errorResponse(prepared.error());
+    return askModel(engine, body, [&](Fields& fields, const engine::LoadedModel& model) -> Answer {
+        const auto prepared = prepareChat(engine, fields, model.name);
+        if (!prepared) {
+            return tl::unexpected(prepared.error());
+        }
+        return Json{{"prompt", prepared->promptText}};
+    });
 }
 
 }  // namespace quern::app

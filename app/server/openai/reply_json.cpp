@@ -13,11 +13,62 @@ double finite(float logprob) {
     return std::isfinite(logprob) ? static_cast<double>(logprob) : kNoLogprob;
 }
 
-const char* finishName(const engine::FinishInfo& finish) {
-    return finish.reason == engine::FinishReason::kLength ||
-                   finish.reason == engine::FinishReason::kContext
-               ? "length"
-               : "stop";
+// A reply that was cut is "length", with calls in it or not.
+const char* finishName(const ReplyChoice& choice) {
+    const engine::FinishReason reason = choice.finish->reason;
+    if (reason == engine::FinishReason::kLength || reason == engine::FinishReason::kContext) {
+        return "length";
+    }
+    return choice.hasCalls ? "tool_calls" : "stop";
+}
+
+// A call's beginning, or the whole of it.
+Json callJson(const ReplyCall& call) {
+    return {{"id", call.id},
+            {"type", "function"},
+            {"function", {{"name", call.name}, {"arguments", call.arguments}}}};
+}
+
+Json callDelta(const ReplyCall& call) {
+    Json delta{{"index", call.index}};
+    if (call.name.empty()) {
+        delta["function"] = {{"arguments", call.arguments}};
+    } else {
+        delta.update(callJson(call));
+    }
+    return delta;
+}
+
+Json deltaJson(const ReplyChoice& choice) {
+    Json delta = Json::object();
+    if (choice.isFirst) {
+        delta["role"] = "assistant";
+        delta["content"] = "";
+    } else if (!choice.calls.empty()) {
+        delta["tool_calls"] = Json::array();
+        for (const ReplyCall& call : choice.calls) {
+            delta["tool_calls"].push_back(callDelta(call));
+        }
+    } else if (!choice.reasoning.empty()) {
+        delta["reasoning_content"] = choice.reasoning;
+    } else if (!choice.finish) {
+        delta["content"] = choice.text;
+    }
+    return delta;
+}
+
+Json messageJson(const ReplyChoice& choice) {
+    const bool isCallAlone = choice.text.empty() && !choice.calls.empty();
+    Json message{{"role", "assistant"},
+                 {"content", isCallAlone ? Json() : Json(choice.text)},
+                 {"refusal", nullptr}};
+    if (!choice.reasoning.empty()) {
+        message["reasoning_content"] = choice.reasoning;
+    }
+    for (const ReplyCall& call : choice.calls) {
+        message["tool_calls"].push_back(callJson(call));
+    }
+    return message;
 }
 
 // The string or token that ended it; that the context is full, which is not max_tokens, shows here.
@@ -126,25 +177,18 @@ const char* chunkObject(const ReplyIdentity& identity) {
 
 }  // namespace
 
-Json usageJson(std::int64_t prompt, std::int64_t cached, std::int64_t completion) {
-    return {{"prompt_tokens", prompt},
-            {"completion_tokens", completion},
-            {"total_tokens", prompt + completion},
-            {"prompt_tokens_details", {{"cached_tokens", cached}}},
-            {"completion_tokens_details", {{"reasoning_tokens", 0}}}};
+Json usageJson(const ReplyUsage& usage) {
+    return {{"prompt_tokens", usage.prompt},
+            {"completion_tokens", usage.completion},
+            {"total_tokens", usage.prompt + usage.completion},
+            {"prompt_tokens_details", {{"cached_tokens", usage.cached}}},
+            {"completion_tokens_details", {{"reasoning_tokens", usage.reasoning}}}};
 }
 
 Json chunkJson(const ReplyIdentity& identity, const ReplyChoice& choice) {
     Json entry{{"index", choice.index}};
     if (identity.kind == GenerationKind::kChat) {
-        Json delta = Json::object();
-        if (choice.isFirst) {
-            delta["role"] = "assistant";
-            delta["content"] = "";
-        } else if (!choice.finish) {
-            delta["content"] = choice.text;
-        }
-        entry["delta"] = std::move(delta);
+        entry["delta"] = deltaJson(choice);
     } else {
         entry["text"] = choice.finish ? "" : choice.text;
     }
@@ -152,7 +196,7 @@ Json chunkJson(const ReplyIdentity& identity, const ReplyChoice& choice) {
     if (choice.hasPromptLogprobs && !choice.finish) {
         entry["prompt_logprobs"] = promptLogprobs(choice.promptLogprobs);
     }
-    entry["finish_reason"] = choice.finish ? Json(finishName(*choice.finish)) : Json();
+    entry["finish_reason"] = choice.finish ? Json(finishName(choice)) : Json();
     if (choice.finish) {
         entry["stop_reason"] = stopReason(*choice.finish);
     }
@@ -176,8 +220,7 @@ Json replyJson(const ReplyIdentity& identity, const std::vector<ReplyChoice>& ch
     for (const ReplyChoice& choice : choices) {
         Json entry{{"index", choice.index}};
         if (isChat) {
-            entry["message"] = {
-                {"role", "assistant"}, {"content", choice.text}, {"refusal", nullptr}};
+            entry["message"] = messageJson(choice);
         } else {
             entry["text"] = choice.text;
         }
@@ -185,7 +228,7 @@ Json replyJson(const ReplyIdentity& identity, const std::vector<ReplyChoice>& ch
         if (choice.hasPromptLogprobs) {
             entry["prompt_logprobs"] = promptLogprobs(choice.promptLogprobs);
         }
-        entry["finish_reason"] = finishName(*choice.finish);
+        entry["finish_reason"] = finishName(choice);
         entry["stop_reason"] = stopReason(*choice.finish);
         reply["choices"].push_back(std::move(entry));
     }

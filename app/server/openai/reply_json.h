@@ -21,23 +21,40 @@ struct ReplyIdentity {
     std::string model;
 };
 
+/// A call of a tool, whole or a piece of it: the name comes first and alone, with the id, and
+/// pieces of its arguments follow.
+struct ReplyCall {
+    std::size_t index = 0;
+    std::string id;
+    std::string name;
+    std::string arguments;
+};
+
 /// One choice, whole or the news of it.
 struct ReplyChoice {
     std::int32_t index = 0;
     std::string text;
-    bool isFirst = false;  // chunks: the role goes with the first
+    std::string reasoning;
+    std::vector<ReplyCall> calls;
+    bool hasCalls = false;  // with `finish`: the reply called tools
+    bool isFirst = false;   // chunks: the role goes with the first
     std::vector<engine::TokenLogprob> logprobs;
     bool hasLogprobs = false;
     std::vector<engine::TokenLogprob> promptLogprobs;
     bool hasPromptLogprobs = false;
     std::size_t echoed = 0;      // of `logprobs`, how many at the start are the prompt's
     std::size_t textOffset = 0;  // completions: where the first of `logprobs` stands in the text
-    std::int32_t completionTokens = 0;
     std::optional<engine::FinishInfo> finish;
 };
 
-[[nodiscard]] Json usageJson(std::int64_t prompt, std::int64_t cached, std::int64_t completion);
-/// A chunk of a stream: the choice's text, or its end (finish), never both.
+struct ReplyUsage {
+    std::int64_t prompt = 0;
+    std::int64_t cached = 0;  // of the prompt
+    std::int64_t completion = 0;
+    std::int64_t reasoning = 0;  // of the completion
+};
+[[nodiscard]] Json usageJson(const ReplyUsage& usage);
+/// A chunk of a stream: a piece of one kind, or the choice's end (finish), never both.
 [[nodiscard]] Json chunkJson(const ReplyIdentity& identity, const ReplyChoice& choice);
 /// A chunk without choices, for include_usage.
 [[nodiscard]] Json usageChunkJson(const ReplyIdentity& identity, const Json& usage);

@@ -16,6 +16,13 @@ std::string chat(const std::string& patch = "{}") {
     return body.dump();
 }
 
+tl::expected<GenerationRequest, ApiError> readRequest(GenerationKind kind,
+                                                      const std::string& body) {
+    return readGenerationRequest(kind, body, [](const std::string&) {
+        return engine::SamplingParams{.temperature = 0.7F, .topK = 40};
+    });
+}
+
 struct Refusal {
     const char* body;
     const char* param;
@@ -44,7 +51,21 @@ TEST(GenerationRequest, RefusalsNameTheField) {
         {R"({"logprobs": true, "top_logprobs": 99})", "top_logprobs", "99"},
         {R"({"response_format": {"type": "json_object"}})", "response_format", "yet"},
         {R"({"structured_outputs": {"regex": "a"}})", "structured_outputs", "yet"},
-        {R"({"tools": [{"type": "function"}]})", "tools", "tool"},
+        {R"({"tools": 7})", "tools", "list"},
+        {R"({"tools": [7]})", "tools[0]", "function"},
+        {R"({"tools": [{"type": "retrieval"}]})", "tools[0]", "function"},
+        {R"({"tools": [{"type": "function"}]})", "tools[0].function.name", "name"},
+        {R"({"tools": [{"type": "function", "function": {"name": "f", "parameters": "x"}}]})",
+         "tools[0].function.parameters", "schema"},
+        {R"({"tools": [{"type": "function", "function": {"name": "f", "strict": true}}]})",
+         "tools[0].function.strict", "yet"},
+        {R"({"tools": [{"type": "function", "function": {"name": "f"}}], "tool_choice": "required"})",
+         "tool_choice", "required"},
+        {R"({"tool_choice": {"type": "function", "function": {"name": "f"}}})", "tool_choice",
+         "yet"},
+        {R"({"tool_choice": "sometimes"})", "tool_choice", "sometimes"},
+        {R"({"parallel_tool_calls": "yes"})", "parallel_tool_calls", "true or false"},
+        {R"({"functions": [{"name": "f"}]})", "functions", "tools"},
         {R"({"mirostat": 2})", "mirostat", "yet"},
         {R"({"messages": []})", "messages", "at least one"},
         {R"({"messages": "Hi"})", "messages", "list"},
@@ -60,21 +81,20 @@ TEST(GenerationRequest, RefusalsNameTheField) {
         {R"({"chat_template_kwargs": [1]})", "chat_template_kwargs", "object"},
     };
     for (const Refusal& refusal : refusals) {
-        const auto read = readGenerationRequest(GenerationKind::kChat, chat(refusal.body));
+        const auto read = readRequest(GenerationKind::kChat, chat(refusal.body));
         ASSERT_FALSE(read) << refusal.body;
         EXPECT_EQ(read.error().status, 400) << refusal.body;
         EXPECT_EQ(read.error().param, refusal.param) << refusal.body;
         EXPECT_NE(read.error().message.find(refusal.said), std::string::npos)
             << refusal.body << ": " << read.error().message;
     }
-    EXPECT_FALSE(readGenerationRequest(GenerationKind::kChat, "{"));
-    EXPECT_FALSE(readGenerationRequest(GenerationKind::kChat, "[]"));
-    EXPECT_EQ(readGenerationRequest(GenerationKind::kChat, R"({"model": "m"})").error().param,
-              "messages");
+    EXPECT_FALSE(readRequest(GenerationKind::kChat, "{"));
+    EXPECT_FALSE(readRequest(GenerationKind::kChat, "[]"));
+    EXPECT_EQ(readRequest(GenerationKind::kChat, R"({"model": "m"})").error().param, "messages");
 }
 
 TEST(GenerationRequest, ReadsWhatIsGiven) {
-    const auto read = readGenerationRequest(GenerationKind::kChat, chat(R"({
+    const auto read = readRequest(GenerationKind::kChat, chat(R"({
         "temperature": 0.5, "top_p": 0.9, "top_k": -1, "min_p": 0.05, "seed": -3, "stop": "END",
         "max_tokens": 7, "max_completion_tokens": 9, "logit_bias": {"12": -100}, "logprobs": true,
         "top_logprobs": 3, "stream": true, "stream_options": {"include_usage": true},
@@ -94,8 +114,28 @@ TEST(GenerationRequest, ReadsWhatIsGiven) {
     EXPECT_EQ(read->warnings, std::vector<std::string>{"shiny_new_thing"});
 }
 
+TEST(GenerationRequest, TheModelsOwnSamplingHoldsWhereNothingIsSaid) {
+    const auto read = readRequest(GenerationKind::kChat, chat(R"({"temperature": 0.5})"));
+    ASSERT_TRUE(read) << read.error().message;
+    EXPECT_EQ(read->prompts.at(0).sampling.temperature, 0.5F);
+    EXPECT_EQ(read->prompts.at(0).sampling.topK, 40);
+}
+
+TEST(GenerationRequest, ToolsGoToTheTemplateUnlessNoneAreWanted) {
+    const std::string tools = R"("tools": [{"type": "function", "function": {"name": "f"}}])";
+    for (const char* choice : {"null", "\"auto\"", "\"none\""}) {
+        const auto read =
+            readRequest(GenerationKind::kChat, chat("{" + tools + R"(, "tool_choice": )" + choice +
+                                                    R"(, "parallel_tool_calls": false})"));
+        ASSERT_TRUE(read) << read.error().message;
+        const auto& prompt = std::get<engine::ChatPrompt>(read->prompts.at(0).prompt);
+        EXPECT_EQ(prompt.tools.size(), std::string(choice) == "\"none\"" ? 0U : 1U) << choice;
+        EXPECT_TRUE(read->hasOneCallAtMost);
+    }
+}
+
 TEST(GenerationRequest, MessagesKeepTheirPartsAndCalls) {
-    const auto read = readGenerationRequest(GenerationKind::kChat, chat(R"({"messages": [
+    const auto read = readRequest(GenerationKind::kChat, chat(R"({"messages": [
         {"role": "system", "content": [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]},
         {"role": "assistant", "content": null, "reasoning_content": "hm", "tool_calls": [
             {"id": "c1", "type": "function", "function": {"name": "f", "arguments": "{\"x\": 1}"}}]},
@@ -112,8 +152,8 @@ TEST(GenerationRequest, MessagesKeepTheirPartsAndCalls) {
 
 TEST(GenerationRequest, PromptsComeInFourForms) {
     const auto count = [](const std::string& prompt) {
-        const auto read = readGenerationRequest(GenerationKind::kCompletion,
-                                                R"({"model": "m", "prompt": )" + prompt + "}");
+        const auto read =
+            readRequest(GenerationKind::kCompletion, R"({"model": "m", "prompt": )" + prompt + "}");
         return read ? static_cast<int>(read->prompts.size()) : -1;
     };
     EXPECT_EQ(count(R"("Hi")"), 1);
@@ -130,7 +170,7 @@ TEST(GenerationRequest, CompletionsHaveTheirOwnRules) {
     const auto read = [](const std::string& patch) {
         Json body{{"prompt", "x"}};
         body.merge_patch(Json::parse(patch));
-        return readGenerationRequest(GenerationKind::kCompletion, body.dump());
+        return readRequest(GenerationKind::kCompletion, body.dump());
     };
     EXPECT_EQ(read("{}")->prompts.at(0).output.maxTokens, 16);
     EXPECT_TRUE(read(R"({"max_tokens": 0, "echo": true})")->dropsOutput);
