@@ -1,4 +1,5 @@
-#include <algorithm>
+#include <set>
+#include <string>
 #include <utility>
 
 #include "engine/convert/import_draft.h"
@@ -23,6 +24,27 @@ void addGeneralKeys(const ReadModel& model, const ImportOptions& options, const 
     keys.u32("general.quantization_version", kQuantizationVersion);
 }
 
+// Kinds of layers whose tensors a folder holds otherwise than a GGUF file does; empty: none.
+std::string layersThatCannotBeWritten(const ModelSpec& spec) {
+    std::set<std::string> kinds;
+    for (const LayerSpec& layer : spec.layers) {
+        if (stateFloats(layer.state, spec.hiddenSize) > 0) {
+            kinds.insert("layers that keep a state");
+        }
+        if (layer.experts.count > 0) {
+            kinds.insert("mixture-of-experts layers");
+        }
+        if (layer.attention.latent.rank > 0) {
+            kinds.insert("multi-head latent attention");
+        }
+    }
+    std::string text;
+    for (const std::string& kind : kinds) {
+        text += (text.empty() ? "" : " and ") + kind;
+    }
+    return text;
+}
+
 }  // namespace
 
 Result<ImportDraft> draftFromFolder(const ImportOptions& options, const QuantMix& mix) {
@@ -31,12 +53,11 @@ Result<ImportDraft> draftFromFolder(const ImportOptions& options, const QuantMix
         return forward(read);
     }
     const auto model = std::make_shared<const ReadModel>(std::move(*read));
-    const std::vector<bool>& keepsState = model->parameters.keepsState;
-    if (std::find(keepsState.begin(), keepsState.end(), true) != keepsState.end()) {
-        return fail(ErrorCode::kUnsupported,
-                    "folders of architecture '" + std::string(model->architecture->gguf) +
-                        "' cannot be written as GGUF yet: missing are layers that keep a state; "
-                        "the folder itself can be used");
+    if (const std::string missing = layersThatCannotBeWritten(model->spec); !missing.empty()) {
+        return fail(ErrorCode::kUnsupported, "folders of architecture '" +
+                                                 std::string(model->architecture->gguf) +
+                                                 "' cannot be written as GGUF yet: missing are " +
+                                                 missing + "; the folder itself can be used");
     }
     ImportDraft draft;
     addGeneralKeys(*model, options, mix, draft.keys);
