@@ -19,6 +19,7 @@ struct KvLayer {
     std::int64_t kvHeads = 0;
     std::int64_t keyDim = 0;
     std::int64_t valueDim = 0;
+    bool isValueInKey = false;  // a value is what its key ends with, and is not kept again
 };
 
 /// What one op keeps of a sequence instead of keys and values: so many float32 numbers, whatever
@@ -47,8 +48,8 @@ struct KvLayout {
 [[nodiscard]] bool holdsStates(const KvLayout& layout, std::int32_t group);
 
 /// Bytes of one block of a group, over all its layers: 16 tokens · Σ kvHeads · (keyDim + valueDim)
-/// · size of the type; of a group of states Σ floats · 4. A backend may pad; KvCache::blockBytes
-/// says what it really takes.
+/// · size of the type, without valueDim where isValueInKey; of a group of states Σ floats · 4. A
+/// backend may pad; KvCache::blockBytes says what it really takes.
 [[nodiscard]] std::int64_t kvBlockBytes(const KvLayout& layout, std::int32_t group);
 
 /// The block tables of one group in one step. Entry [s, i] is the physical block that holds tokens

@@ -58,8 +58,10 @@ void completeInfo(const ModelSpec& spec, ModelInfo& info) {
     info.cacheLayers.clear();
     for (const LayerSpec& layer : spec.layers) {
         const AttentionSpec& attention = layer.attention;
+        // Latent attention's values are part of its keys.
+        const std::int64_t valuesKept = attention.latent.rank > 0 ? 0 : attention.valueDim;
         info.cacheLayers.push_back(
-            {.elementsPerToken = attention.kvHeads * (attention.keyDim + attention.valueDim),
+            {.elementsPerToken = attention.kvHeads * (attention.keyDim + valuesKept),
              .window = attention.window,
              .stateFloats = stateFloats(layer.state, spec.hiddenSize)});
         if (layer.experts.count > 0) {

@@ -88,7 +88,8 @@ private:
                                      : m_pass.addKvLayer({.group = groupOfWindow.at(a.window),
                                                           .kvHeads = a.kvHeads,
                                                           .keyDim = a.keyDim,
-                                                          .valueDim = a.valueDim}));
+                                                          .valueDim = a.valueDim,
+                                                          .isValueInKey = a.latent.rank > 0}));
         }
     }
 

@@ -142,7 +142,7 @@ private:
                 m_worker.block(kv.group, tile.sequence, span * kSpanBlocks + i) + kv.offsetBytes +
                 unit.kvHead * kv.headBytes;
             keys[i] = block;
-            values[i] = block + kv.keyBytes;
+            values[i] = kv.isValueInKey ? block : block + kv.keyBytes;
         }
         const SpanArgs args{
             .tokens = tile.tokens,
@@ -153,6 +153,7 @@ private:
             .keyDim = kv.keyDim,
             .valueDim = kv.valueDim,
             .paddedValueDim = kv.paddedValueDim,
+            .isValueInKey = kv.isValueInKey,
             .keyBlocks = keys,
             .valueBlocks = values,
             .begin = begin,

@@ -22,7 +22,8 @@ bool sameLayout(const KvLayout& a, const KvLayout& b) {
            std::equal(a.layers.begin(), a.layers.end(), b.layers.begin(), b.layers.end(),
                       [](const KvLayer& x, const KvLayer& y) {
                           return x.group == y.group && x.kvHeads == y.kvHeads &&
-                                 x.keyDim == y.keyDim && x.valueDim == y.valueDim;
+                                 x.keyDim == y.keyDim && x.valueDim == y.valueDim &&
+                                 x.isValueInKey == y.isValueInKey;
                       }) &&
            a.states == b.states;
 }

@@ -12,7 +12,7 @@ std::int64_t kvBlockBytes(const KvLayout& layout, std::int32_t group) {
     std::int64_t elements = 0;
     for (const KvLayer& layer : layout.layers) {
         if (layer.group == group) {
-            elements += layer.kvHeads * (layer.keyDim + layer.valueDim);
+            elements += layer.kvHeads * (layer.keyDim + (layer.isValueInKey ? 0 : layer.valueDim));
         }
     }
     std::int64_t floats = 0;
@@ -83,7 +83,8 @@ Result<KvBlockLayout> planKvBlocks(const KvLayout& layout) {
         const bool isInRange = layer.group >= 0 && layer.group < layout.groups &&
                                layer.kvHeads >= 1 && layer.kvHeads <= kMaxDim &&
                                layer.keyDim >= 1 && layer.keyDim <= kMaxDim &&
-                               layer.valueDim >= 1 && layer.valueDim <= kMaxDim;
+                               layer.valueDim >= 1 && layer.valueDim <= kMaxDim &&
+                               (!layer.isValueInKey || layer.valueDim <= layer.keyDim);
         if (!isInRange) {
             return fail(ErrorCode::kInvalidArgument,
                         "KV layer " + std::to_string(i) + " has group " +
@@ -100,9 +101,11 @@ Result<KvBlockLayout> planKvBlocks(const KvLayout& layout) {
         out.keyDim = layer.keyDim;
         out.valueDim = layer.valueDim;
         out.paddedValueDim = (layer.valueDim + 15) / 16 * 16;
+        out.isValueInKey = layer.isValueInKey;
         out.offsetBytes = blockBytes;
         out.keyBytes = layer.keyDim * kBlockTokens * size;
-        out.headBytes = out.keyBytes + out.paddedValueDim * kBlockTokens * size;
+        const std::int64_t valueBytes = out.paddedValueDim * kBlockTokens * size;
+        out.headBytes = out.keyBytes + (out.isValueInKey ? 0 : valueBytes);
         blockBytes += layer.kvHeads * out.headBytes;
     }
     if (auto status = planStates(layout, plan); !status) {

@@ -17,6 +17,7 @@ struct KvLayerLayout {
     std::int64_t keyDim = 0;
     std::int64_t valueDim = 0;
     std::int64_t paddedValueDim = 0;  // a multiple of 16; the padding stays zero
+    bool isValueInKey = false;        // as in KvLayer: there are keys only
     std::int64_t offsetBytes = 0;     // of the layer in a block
     std::int64_t keyBytes = 0;        // of one head's keys
     std::int64_t headBytes = 0;       // of one head's keys and values

@@ -163,7 +163,7 @@ void writeKv(const RowOp& op, const Worker& worker, std::int64_t row, std::int64
                        kv.offsetBytes;
     KvWriteArgs args{.isF16 = worker.step.image->isKvF16,
                      .keyDim = kv.keyDim,
-                     .valueDim = kv.valueDim,
+                     .valueDim = kv.isValueInKey ? 0 : kv.valueDim,
                      .paddedValueDim = kv.paddedValueDim,
                      .slot = static_cast<std::int32_t>(position % kBlockTokens)};
     for (std::int64_t head = begin; head < end; ++head) {

@@ -49,6 +49,7 @@ struct SpanArgs {
     std::int64_t keyDim = 0;
     std::int64_t valueDim = 0;
     std::int64_t paddedValueDim = 0;
+    bool isValueInKey = false;  // the last valueDim rows of a block of keys are its values
     const std::byte* const* keyBlocks = nullptr;    // [16]; those no row sees aren't read
     const std::byte* const* valueBlocks = nullptr;  // [16]
     const std::int32_t* begin = nullptr;  // [tokens] first key seen, from the span's start

@@ -250,6 +250,22 @@ QUERN_INLINE void widen(const std::byte* from, std::int64_t count, float* to) {
     }
 }
 
+// Values that are the end of their keys, by token into scratch [16, paddedValueDim].
+QUERN_INLINE void turnKeys(const SpanArgs& args, const std::byte* keys) {
+    for (std::int64_t d = 0; d < args.paddedValueDim; ++d) {
+        const std::int64_t at = (args.keyDim - args.valueDim + d) * kBlockTokens;
+        for (int v = 0; v < kBlockTokens; v += kLanes) {
+            Floats x = splat(0.0F);
+            if (d < args.valueDim) {
+                x = args.isF16 ? loadHalf(halves(keys) + at + v) : load(floats(keys) + at + v);
+            }
+            for (int i = 0; i < kLanes; ++i) {
+                args.convert[(v + i) * args.paddedValueDim + d] = x[i];
+            }
+        }
+    }
+}
+
 void attendSpan(const SpanArgs& args) {
     const std::int64_t rows = args.tokens * args.heads;
     std::int64_t begin = kSpanTokens;
@@ -299,7 +315,10 @@ void attendSpan(const SpanArgs& args) {
         const std::byte* values = args.valueBlocks[block];
         const std::int64_t blockStart = block * kBlockTokens;
         const std::byte* later = args.valueBlocks[block + 2 < lastBlock ? block + 2 : block];
-        if (isWidened) {
+        if (args.isValueInKey) {
+            turnKeys(args, args.keyBlocks[block]);
+            valueRows(args, blockStart, ScratchLoader{args.convert});
+        } else if (isWidened) {
             widen(values, args.paddedValueDim * kBlockTokens, args.convert);
             valueRows(args, blockStart, ScratchLoader{args.convert});
         } else if (args.isF16) {

@@ -190,6 +190,40 @@ TEST_P(ExpertsTest, JoinedHeads) {
     }
 }
 
+/// A cache whose values are the end of its keys.
+TEST_P(ExpertsTest, ValuesInKeys) {
+    for (const DType type : {DType::kF32, DType::kF16}) {
+        for (const auto& [keyDim, valueDim] :
+             {std::pair{20, 12}, std::pair{40, 32}, std::pair{7, 7}}) {
+            ListBuilder b(41);
+            b.list().kv.type = type;
+            b.list().kv.layers.push_back(
+                {.kvHeads = 1, .keyDim = keyDim, .valueDim = valueDim, .isValueInKey = true});
+            const ValueId in = b.embed(kVocab, 24);
+            const ValueId query = b.matMul("query", in, 9 * keyDim);
+            const ValueId key = b.matMul("key", in, keyDim);
+            const ValueId value = b.value("value", valueDim);
+            b.op("value",
+                 JoinHeadsOp{.a = {.value = key, .first = keyDim - valueDim, .count = valueDim},
+                             .out = value,
+                             .heads = 1});
+            b.op("write", KvWriteOp{.key = key, .value = value});
+            const ValueId mixed = b.value("mix", 9 * valueDim);
+            b.op("mix", AttentionOp{.query = query, .out = mixed, .heads = 9, .scale = 0.3F});
+            b.list().ops.output = b.gather("out", mixed);
+            check(b.list(), 300, type == DType::kF32 ? 4e-6 : 2e-3);
+
+            const Tokens sequence = randomTokens(300, kVocab, 5);
+            const auto backend = makeBackend(GetParam(), 2);
+            Session whole(*backend, b.list(), {sequence});
+            whole.runAll(300);
+            Session pieces(*backend, b.list(), {sequence});
+            pieces.runAll(7, 250);
+            EXPECT_TRUE(areSameBits(whole.results(0), pieces.results(0)));
+        }
+    }
+}
+
 std::string refusal(const TestList& list) {
     const auto backend = makeBackend(CpuTier::kGeneric, 1);
     const auto program = backend->compile(list.ops, list.kv, list.views(), {});
