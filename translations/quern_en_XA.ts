@@ -1281,6 +1281,10 @@
         <source>%1 blocks × %2 tokens · %3 · %4 % held · %5 % shared</source>
         <translation>[%1 blöçkš × %2 tökéñš · %3 · %4 % héld · %5 % šhàréd·················]</translation>
     </message>
+    <message>
+        <source>%1 states · %2 · %3 % held · %4 % shared</source>
+        <translation>[%1 štàtéš · %2 · %3 % héld · %4 % šhàréd·············]</translation>
+    </message>
 </context>
 <context>
     <name>quern::ui::ReplyWriter</name>

@@ -109,6 +109,12 @@ QString Monitor::cacheStory() const {
     }
     const engine::KvGroupSnapshot& group = m_model.groups[static_cast<std::size_t>(m_group)];
     const double blocks = static_cast<double>(std::max<std::int64_t>(1, group.blocks));
+    if (group.kind == "state") {
+        return tr("%1 states · %2 · %3\u00A0% held · %4\u00A0% shared")
+            .arg(formatCount(group.blocks), formatBytes(group.blocks * group.blockBytes),
+                 formatPercent(static_cast<double>(group.held) / blocks),
+                 formatPercent(static_cast<double>(group.shared) / blocks));
+    }
     return tr("%1 blocks × %2 tokens · %3 · %4\u00A0% held · %5\u00A0% shared")
         .arg(formatCount(group.blocks), formatCount(kBlockTokens),
              formatBytes(group.blocks * group.blockBytes),
