@@ -270,8 +270,6 @@ constexpr std::array kPartial{
     Partial{"mamba", kState, "mamba2"},
     Partial{"lfm2moe", kExperts, "lfm2"},
     Partial{"lfm2_moe", kExperts, "lfm2"},
-    Partial{"qwen3next", kState, "qwen3"},
-    Partial{"qwen3_next", kState, "qwen3"},
     Partial{"granitehybrid", kState, "granite"},
     Partial{"falcon-h1", kState, "falcon"},
 };

@@ -72,10 +72,10 @@ constexpr std::array kLayerNames{NameRule{"input_layernorm", "attn_norm"},
 constexpr std::array<std::string_view, 7> kIgnoredEnds{
     "rotary_emb.inv_freq", "rotary_emb.cos_cached", "rotary_emb.sin_cached", "masked_bias",
     "attn.bias",           "attention.bias",        "position_ids"};
-// Other modalities, which a text model does not need.
-constexpr std::array<std::string_view, 4> kIgnoredBegins{"vision_tower.", "multi_modal_projector.",
-                                                         "model.vision_tower.",
-                                                         "model.multi_modal_projector."};
+// Other modalities, which a text model does not need, and layers that guess tokens ahead.
+constexpr std::array<std::string_view, 5> kIgnoredBegins{
+    "mtp.", "vision_tower.", "multi_modal_projector.", "model.vision_tower.",
+    "model.multi_modal_projector."};
 
 const NameRule* findRule(std::span<const NameRule> rules, std::string_view name) {
     const auto found = std::find_if(rules.begin(), rules.end(),

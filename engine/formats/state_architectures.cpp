@@ -21,8 +21,15 @@ constexpr std::array kMamba2Names{
     NameRule{"mixer.D", "ssm_d"},           NameRule{"mixer.dt_bias", "ssm_dt_bias"},
     NameRule{"mixer.norm", "ssm_norm"},     NameRule{"mixer.out_proj", "ssm_out"}};
 
+constexpr std::array kQwen3NextNames{
+    NameRule{"linear_attn.in_proj_qkvz", "ssm_in"}, NameRule{"linear_attn.in_proj_ba", "ssm_ba"},
+    NameRule{"linear_attn.conv1d", "ssm_conv1d"},   NameRule{"linear_attn.A_log", "ssm_a_log"},
+    NameRule{"linear_attn.dt_bias", "ssm_dt_bias"}, NameRule{"linear_attn.norm", "ssm_norm"},
+    NameRule{"linear_attn.out_proj", "ssm_out"}};
+
 constexpr std::array<Names, 1> kLfm2Types{"lfm2"};
 constexpr std::array<Names, 1> kMamba2Types{"mamba2"};
+constexpr std::array<Names, 1> kQwen3NextTypes{"qwen3_next"};
 
 constexpr std::array kLfm2Defaults{
     ConfigDefault{"rope_theta", 1e6}, ConfigDefault{"norm_eps", 1e-5},
@@ -37,6 +44,20 @@ constexpr std::array kMamba2Defaults{ConfigDefault{"max_position_embeddings", 10
                                      ConfigDefault{"n_groups", 8},
                                      ConfigDefault{"conv_kernel", 4}};
 
+constexpr std::array kQwen3NextDefaults{ConfigDefault{"head_dim", 256},
+                                        ConfigDefault{"num_key_value_heads", 2},
+                                        ConfigDefault{"partial_rotary_factor", 0.25},
+                                        ConfigDefault{"linear_conv_kernel_dim", 4},
+                                        ConfigDefault{"linear_num_key_heads", 16},
+                                        ConfigDefault{"linear_num_value_heads", 32},
+                                        ConfigDefault{"linear_key_head_dim", 128},
+                                        ConfigDefault{"linear_value_head_dim", 128},
+                                        ConfigDefault{"num_experts", 512},
+                                        ConfigDefault{"num_experts_per_tok", 10},
+                                        ConfigDefault{"moe_intermediate_size", 512},
+                                        ConfigDefault{"shared_expert_intermediate_size", 512},
+                                        ConfigDefault{"norm_topk_prob", 1}};
+
 constexpr std::array kArchitectures{
     Architecture{.gguf = "lfm2",
                  .modelTypes = kLfm2Types,
@@ -50,6 +71,15 @@ constexpr std::array kArchitectures{
                  .state = StateKind::kMamba2,
                  .hfNames = kMamba2Names,
                  .defaults = kMamba2Defaults},
+    Architecture{.gguf = "qwen3next",
+                 .modelTypes = kQwen3NextTypes,
+                 .state = StateKind::kDeltaNet,
+                 .hasOutputGate = true,
+                 .qkNorm = QkNorm::kHeads,
+                 .hfNormOffset = 1.0F,
+                 .experts = {.isAllowed = true, .normalizes = true},
+                 .hfNames = kQwen3NextNames,
+                 .defaults = kQwen3NextDefaults},
 };
 
 }  // namespace

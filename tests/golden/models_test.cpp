@@ -83,12 +83,12 @@ TEST_P(GoldenModels, EngineEqualsABareRunner) {
 std::vector<GoldenModel> goldenModels() {
     std::vector<GoldenModel> models;
     for (const char* folder :
-         {"lfm2",     "mamba2",     "llama",    "llama3-rope", "llama-yarn",  "mistral-swa",
-          "qwen2",    "qwen3",      "gemma",    "gemma2",      "gemma3",      "phi",
-          "phi3",     "granite",    "cohere",   "cohere2",     "olmo2",       "smollm3",
-          "stablelm", "starcoder2", "glm4",     "nemotron",    "exaone4",     "ernie4_5",
-          "falcon",   "gpt2",       "gpt-neox", "gpt-oss",     "deepseek-v2", "deepseek-v3",
-          "mixtral",  "qwen2-moe",  "qwen3-moe"}) {
+         {"lfm2",        "mamba2",     "llama",     "llama3-rope", "llama-yarn",  "mistral-swa",
+          "qwen2",       "qwen3",      "gemma",     "gemma2",      "gemma3",      "phi",
+          "phi3",        "granite",    "cohere",    "cohere2",     "olmo2",       "smollm3",
+          "stablelm",    "starcoder2", "glm4",      "nemotron",    "exaone4",     "ernie4_5",
+          "falcon",      "gpt2",       "gpt-neox",  "gpt-oss",     "deepseek-v2", "qwen3-next",
+          "deepseek-v3", "mixtral",    "qwen2-moe", "qwen3-moe"}) {
         models.push_back({folder, ""});
     }
     for (const char* folder :
