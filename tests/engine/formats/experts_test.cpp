@@ -205,6 +205,101 @@ TEST(Experts, EarlyFilesHaveATensorAnExpert) {
     EXPECT_TRUE(experts.normalizes);
 }
 
+/// The keys that every architecture has: one layer of width 8, two heads.
+test::GgufBuilder smallFile(const std::string& architecture) {
+    test::GgufBuilder builder;
+    builder.string("general.architecture", architecture)
+        .u32(architecture + ".block_count", 1)
+        .u32(architecture + ".context_length", 64)
+        .u32(architecture + ".embedding_length", 8)
+        .u32(architecture + ".feed_forward_length", 4)
+        .u32(architecture + ".attention.head_count", 2)
+        .u32(architecture + ".expert_count", 4)
+        .u32(architecture + ".expert_used_count", 2)
+        .f32Tensor("token_embd.weight", {8, 6})
+        .f32Tensor("blk.0.ffn_gate_inp.weight", {8, 4});
+    return builder;
+}
+
+Result<ModelSource> openFile(const test::GgufBuilder& builder) {
+    const test::TempFolder folder;
+    builder.write(folder.path() / "m.gguf");
+    return openModel(folder.path() / "m.gguf");
+}
+
+TEST(Experts, GptOssFilesSayLittleOfThemselves) {
+    test::GgufBuilder builder = smallFile("gpt-oss");
+    builder.u32("gpt-oss.attention.sliding_window", 16)
+        .string("gpt-oss.rope.scaling.type", "yarn")
+        .f32("gpt-oss.rope.scaling.factor", 32)
+        .u32("gpt-oss.rope.scaling.original_context_length", 4096)
+        .f32Tensor("blk.0.post_attention_norm.weight", {8})
+        .f32Tensor("blk.0.attn_sinks.weight", {2});
+    const auto model = openFile(builder);
+    ASSERT_TRUE(model.has_value()) << model.error().message;
+    EXPECT_TRUE(model->tensors->find("blk.0.ffn_norm.weight").has_value());
+    const LayerSpec& layer = model->spec.layers[0];
+    EXPECT_TRUE(layer.attention.hasSinks);
+    EXPECT_EQ(layer.attention.window, 16);
+    EXPECT_EQ(layer.experts.gating, kernels::Gating::kSoftmaxOfChosen);
+    EXPECT_EQ(layer.experts.gluLimit, 7.0F);
+    EXPECT_FALSE(model->spec.ropes[0].yarnTruncate);
+}
+
+TEST(Experts, DeepSeekFilesSayHowTheyRoute) {
+    test::GgufBuilder builder = smallFile("deepseek2");
+    builder.u32("deepseek2.expert_gating_func", 2)
+        .boolean("deepseek2.expert_weights_norm", true)
+        .f32("deepseek2.expert_weights_scale", 2.5F)
+        .u32("deepseek2.expert_group_count", 2)
+        .u32("deepseek2.expert_group_used_count", 1)
+        .u32("deepseek2.expert_feed_forward_length", 3)
+        .u32("deepseek2.attention.key_length", 576)
+        .u32("deepseek2.attention.value_length", 512)
+        .u32("deepseek2.attention.key_length_mla", 12)
+        .u32("deepseek2.attention.value_length_mla", 10)
+        .u32("deepseek2.attention.kv_lora_rank", 16)
+        .u32("deepseek2.attention.q_lora_rank", 6)
+        .u32("deepseek2.rope.dimension_count", 4)
+        .string("deepseek2.rope.scaling.type", "yarn")
+        .f32("deepseek2.rope.scaling.factor", 40)
+        .f32("deepseek2.rope.scaling.yarn_log_multiplier", 0.1F)
+        .f32Tensor("blk.0.exp_probs_b.bias", {4})
+        .f32Tensor("blk.0.ffn_up_shexp.weight", {8, 3});
+    const auto model = openFile(builder);
+    ASSERT_TRUE(model.has_value()) << model.error().message;
+    const LayerSpec& layer = model->spec.layers[0];
+    EXPECT_EQ(layer.experts.gating, kernels::Gating::kSigmoid);
+    EXPECT_TRUE(layer.experts.normalizes);
+    EXPECT_EQ(layer.experts.scale, 2.5F);
+    EXPECT_EQ(layer.experts.groups, 2);
+    EXPECT_EQ(layer.experts.groupsUsed, 1);
+    EXPECT_TRUE(layer.experts.ranksGroupsByTwo);
+    EXPECT_EQ(layer.experts.sharedIntermediate, 3);
+    EXPECT_EQ(layer.attention.latent.nopeDim, 8);
+    EXPECT_EQ(layer.attention.latent.valueDim, 10);
+    EXPECT_EQ(layer.attention.keyDim, 20);
+    const float mscale = 0.1F * std::log(40.0F) + 1.0F;
+    EXPECT_FLOAT_EQ(layer.attention.scale, mscale * mscale / std::sqrt(12.0F));
+    EXPECT_EQ(model->spec.ropes[0].attentionFactor, 1.0);
+}
+
+TEST(Experts, AnUnknownRouterIsRefused) {
+    test::GgufBuilder builder = smallFile("qwen3moe");
+    builder.u32("qwen3moe.expert_gating_func", 9);
+    const auto model = openFile(builder);
+    ASSERT_FALSE(model.has_value());
+    EXPECT_EQ(model.error().code, ErrorCode::kUnsupported);
+    EXPECT_NE(model.error().message.find("expert_gating_func"), std::string::npos);
+}
+
+TEST(Experts, ExpertsOfAnArchitectureWithoutThemAreRefused) {
+    const auto model = openFile(smallFile("qwen2"));
+    ASSERT_FALSE(model.has_value());
+    EXPECT_NE(model.error().message.find("qwen2.expert_count"), std::string::npos)
+        << model.error().message;
+}
+
 TEST(Experts, HeadsOfLatentAttentionAreTakenApart) {
     constexpr std::size_t kNope = 3;
     constexpr std::size_t kValue = 2;
