@@ -161,6 +161,28 @@ TEST_F(ChatTest, AReplyThatCouldNotBeSavedCanBeSavedAgain) {
     EXPECT_EQ(m_store.open(chat().conversation())->path.back().text, "half");
 }
 
+TEST_F(ChatTest, AnUnsavedReplyStaysInSightAndIsSavedWithTheNextMessage) {
+    start({.reply = DemoReply::kKeepWriting, .text = "half"});
+    say("Q");
+    ASSERT_TRUE(waitFor([&] { return chat().phase() == QStringLiteral("writing"); }));
+    const qint64 conversation = chat().conversation();
+    m_store.failWrites(true);
+    chat().stop();
+    ASSERT_TRUE(waitFor([&] { return !m_session->notices()->text().isEmpty(); }));
+    chat().newConversation();
+    chat().open(conversation);
+    ASSERT_TRUE(waitFor([&] { return path().size() == 2; }));
+    EXPECT_EQ(path()[1].text, "half");
+    EXPECT_EQ(path()[1].state, TurnState::kInterrupted);
+    m_store.failWrites(false);
+    say("next");
+    ASSERT_TRUE(waitFor([&] { return path().size() == 4; }));
+    const auto saved = m_store.open(conversation);
+    ASSERT_TRUE(saved);
+    EXPECT_EQ(saved->path[1].text, "half");
+    EXPECT_EQ(saved->path[1].state, TurnState::kInterrupted);
+}
+
 TEST_F(ChatTest, AReplyGoesOnWhileAnotherConversationIsOpen) {
     start({.reply = DemoReply::kKeepWriting, .text = "one"});
     say("Q");

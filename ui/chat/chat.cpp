@@ -109,10 +109,27 @@ void Chat::show(ConversationContent content) {
         content.path.back().text = live->text;
         content.path.back().state = TurnState::kWriting;
     }
+    takeEnds(content.path);
     m_transcript.setPath(std::move(content.path), content.settings.firstTurn);
     measure();
     emit titleChanged();
     emit phaseChanged();
+}
+
+void Chat::takeEnds(std::vector<Turn>& path) {
+    for (Turn& turn : path) {
+        const auto ended = m_ended.find(turn.id);
+        if (ended == m_ended.end()) {
+            continue;
+        }
+        if (turn.state != TurnState::kWriting) {
+            m_ended.erase(ended);  // saved
+            continue;
+        }
+        ended->second.branch = turn.branch;
+        ended->second.branches = turn.branches;
+        turn = ended->second;
+    }
 }
 
 QString Chat::title() const {
@@ -160,6 +177,7 @@ void Chat::send() {
         return;
     }
     dismissRefusal();
+    saveRepliesAgain();
     m_writer.start(orderOfDraft());
 }
 
@@ -194,6 +212,7 @@ void Chat::regenerate(qint64 turn) {
         return;
     }
     dismissRefusal();
+    saveRepliesAgain();
     m_writer.start(orderBefore(reply->parent));
 }
 
@@ -279,6 +298,7 @@ void Chat::began(qint64 conversation, const std::vector<Turn>& added, const QStr
 
 void Chat::finished(qint64 conversation, const Turn& turn) {
     m_conversations.refresh();
+    m_ended[turn.id] = turn;
     if (conversation == m_conversation) {
         m_transcript.finishLast(turn);
         measure();

@@ -3,6 +3,8 @@
 #include <qqmlintegration.h>
 #include <QObject>
 #include <QString>
+#include <map>
+#include <vector>
 
 #include "ui/chat/chat_settings.h"
 #include "ui/chat/conversation_list.h"
@@ -62,9 +64,13 @@ public:
     Q_INVOKABLE [[nodiscard]] qint64 lastUserTurn() const;
     Q_INVOKABLE [[nodiscard]] qint64 lastReply() const;
     Q_INVOKABLE [[nodiscard]] QString textOf(qint64 turn) const;
+    /// Also done with each new message: the disk may have room again.
     void saveRepliesAgain() { m_writer.saveAgain(); }
     /// See ReplyWriter::close.
-    void close() { m_writer.close(); }
+    void close() {
+        saveRepliesAgain();
+        m_writer.close();
+    }
 
     [[nodiscard]] ConversationList* conversations() { return &m_conversations; }
     [[nodiscard]] Transcript* transcript() { return &m_transcript; }
@@ -92,6 +98,8 @@ signals:
 private:
     void show(ConversationContent content);
     void reload();
+    /// Gives turns that the store still takes for unfinished the end that was shown of them.
+    void takeEnds(std::vector<Turn>& path);
     void began(qint64 conversation, const std::vector<Turn>& added, const QString& promptText);
     void finished(qint64 conversation, const Turn& turn);
     void refuse(const QString& reason, bool isTooLong);
@@ -112,6 +120,7 @@ private:
     PromptMeter m_meter;
     ReplyWriter m_writer;
     qint64 m_conversation = 0;
+    std::map<std::int64_t, Turn> m_ended;  // by id, until they are read back from the store
     QString m_draft;
     QString m_keptDraft;   // set aside by an edit
     qint64 m_editing = 0;  // the user's turn that the draft is another wording of
