@@ -1259,6 +1259,10 @@
         <source>Ready</source>
         <translation>[Réàdý·]</translation>
     </message>
+    <message>
+        <source>Measured after loading: the KV cache takes its memory as it fills.</source>
+        <translation>[Méàšúréd àftér löàdîñg: thé KV çàçhé tàkéš îtš mémörý àš ît fîllš.······················]</translation>
+    </message>
 </context>
 <context>
     <name>quern::ui::ModelShelf</name>

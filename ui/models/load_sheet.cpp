@@ -31,8 +31,10 @@ void LoadSheet::open(const engine::ModelInfo& info) {
 }
 
 void LoadSheet::close() {
-    m_isOpen = false;
-    emit openChanged();
+    if (m_isOpen) {
+        m_isOpen = false;
+        emit openChanged();
+    }
 }
 
 void LoadSheet::confirm() {

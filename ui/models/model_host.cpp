@@ -8,6 +8,8 @@
 namespace quern::ui {
 namespace {
 constexpr int kProgressMs = 100;
+constexpr int kNoticed =
+    10;  // the part of an estimate by which a measured figure may differ unsaid
 
 QVariantMap card(const engine::LoadedModel& model) {
     QVariantList items;
@@ -24,6 +26,10 @@ QVariantMap card(const engine::LoadedModel& model) {
     QStringList notes;
     for (const std::string& note : model.notes) {
         notes += QString::fromStdString(note);
+    }
+    if (model.measuredBytes < estimated - estimated / kNoticed) {
+        notes +=
+            ModelHost::tr("Measured after loading: the KV cache takes its memory as it fills.");
     }
     return {{QStringLiteral("name"), QString::fromStdString(model.name)},
             {QStringLiteral("path"), QString::fromStdString(model.options.path.string())},
@@ -57,6 +63,9 @@ void ModelHost::refresh(const std::string& prefer) {
                                          [&](const auto& model) { return model->name == wanted; });
             m_current = at != m_models.end() ? *at : m_models.empty() ? nullptr : m_models.front();
             emit changed();
+            // Only now is an unloaded model out of sight.
+            m_unloading.clear();
+            emit loadingChanged();
             if (!prefer.empty()) {
                 emit loadedModel(QString::fromStdString(prefer));
             }
@@ -121,8 +130,6 @@ void ModelHost::unload(const QString& name) {
     m_worker.ask(
         this, [this, model = name.toStdString()] { return m_engine.unload(model); },
         [this, name](Status result) {
-            m_unloading.clear();
-            emit loadingChanged();
             if (!result) {
                 m_notices.show(tr("%1 could not be unloaded.").arg(name), result.error());
             }

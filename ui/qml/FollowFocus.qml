@@ -4,6 +4,7 @@ import Quern
 // Keeps in sight whatever has the keys inside a view that scrolls.
 QtObject {
     required property Flickable view
+    property int covered: 0  // at the top, by a header that lies over the rows
     readonly property Item focused: view.Window.activeFocusItem
     onFocusedChanged: {
         let above = focused
@@ -14,8 +15,8 @@ QtObject {
         const room = 12
         const top = focused.mapToItem(view.contentItem, 0, 0).y - room
         const below = top + focused.height + 2 * room
-        if (top < view.contentY)
-            scrollTo(top)
+        if (top < view.contentY + covered)
+            scrollTo(top - covered)
         else if (below > view.contentY + view.height)
             scrollTo(below - view.height)
     }

@@ -47,6 +47,15 @@ Card {
             color: Theme.ink2
             Layout.fillWidth: true
         }
+        Words {
+            // How it is called once it is loaded.
+            text: card.path.substring(card.path.lastIndexOf("/") + 1)
+            visible: text !== card.name
+            elide: Text.ElideMiddle
+            font.pixelSize: Theme.caption
+            color: Theme.ink2
+            Layout.fillWidth: true
+        }
         GridLayout {
             columns: 4
             columnSpacing: 12

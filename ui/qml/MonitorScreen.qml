@@ -45,10 +45,12 @@ FocusScope {
             readonly property bool isKnown: screen.monitor.modelName !== ""
             id: figures
             component Tile: Figure { Layout.fillWidth: true; Layout.preferredWidth: 100; isKnown: figures.isKnown }
+            // No time was measured yet: that is not zero.
+            component Time: Tile { isKnown: figures.isKnown && value !== "0"; unit: qsTr("ms") }
             Tile { label: qsTr("Decode"); value: screen.monitor.decode; unit: qsTr("tok/s") }
             Tile { label: qsTr("Prefill"); value: screen.monitor.prefill; unit: qsTr("tok/s") }
-            Tile { label: qsTr("TTFT p95"); value: screen.monitor.ttft; unit: qsTr("ms") }
-            Tile { label: qsTr("ITL p95"); value: screen.monitor.interToken; unit: qsTr("ms") }
+            Time { label: qsTr("TTFT p95"); value: screen.monitor.ttft }
+            Time { label: qsTr("ITL p95"); value: screen.monitor.interToken }
             Tile { label: qsTr("Running"); value: screen.monitor.running; unit: qsTr("+%1 waiting").arg(screen.monitor.waiting) }
             Tile { label: qsTr("Prefix hits"); value: screen.monitor.prefixHits; unit: "%" }
         }

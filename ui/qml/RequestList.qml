@@ -6,7 +6,7 @@ import Quern
 // Requests that run or wait, each with its colour in the map and a way to end it.
 ListView {
     id: list
-    readonly property var widths: [64, 90, 76, 96, 70, 60, 56, 60, 70]
+    readonly property var widths: [84, 90, 76, 96, 70, 60, 56, 60, 70]
     clip: true
     model: Session.monitor.requests
     boundsBehavior: Flickable.StopAtBounds
@@ -15,7 +15,11 @@ ListView {
     onCountChanged: if (currentIndex < 0 && count > 0) currentIndex = 0
     Keys.onDeletePressed: if (currentItem) Session.monitor.cancel(currentItem.request)
     T.ScrollBar.vertical: SlimBar {}
-    FollowFocus { view: list }
+    FollowFocus { view: list; covered: list.headerItem ? list.headerItem.height : 0 }
+    highlightRangeMode: ListView.ApplyRange
+    preferredHighlightBegin: headerItem ? headerItem.height : 0
+    preferredHighlightEnd: height
+    highlightMoveDuration: 0
     Accessible.role: Accessible.Table
     Accessible.name: qsTr("Requests")
 
