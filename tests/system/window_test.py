@@ -1,24 +1,168 @@
-"""The window with a real model: type, send, restart, kill -9, a second start.
-
-Drives quern-desktop under Xvfb with xdotool and looks at what it saved. State 1 is a reply being
-written, 2 one that was interrupted.
+"""The window with a real model, worked by keys and looked at from outside: what it saved, what it
+answers over HTTP, what its title and its place among other windows say.
 """
+import contextlib
+import json
 import os
 import pathlib
+import random
+import re
 import shutil
 import signal
+import socket
 import sqlite3
 import subprocess
 import tempfile
+import threading
 import time
 import unittest
+import urllib.error
+import urllib.request
 
 import quern_program
 from quern_program import CI, PATIENCE, starter
 
 DESKTOP = os.environ["QUERN_DESKTOP_BIN"]
 LONG = "Count from one to one thousand in words, all of them, and then tell a very long story."
-WRITING, INTERRUPTED = 1, 2
+WRITING, INTERRUPTED = 1, 2  # of a message's state
+NAME = "grain"  # of the model, in the models folder
+
+
+class Display:
+    """An X server of its own, without a window manager."""
+
+    def __init__(self):
+        self.folder = tempfile.TemporaryDirectory(prefix="quern-window-")
+        os.chmod(self.folder.name, 0o700)
+        for _ in range(8):
+            # A number that nobody else has: two servers that look for a free one may take the same.
+            number = random.randint(100, 50000)
+            read, write = os.pipe()
+            self.server = subprocess.Popen(
+                ["Xvfb", f":{number}", "-displayfd", str(write), "-screen", "0", "1280x800x24"],
+                pass_fds=[write], stderr=subprocess.DEVNULL)
+            os.close(write)
+            with os.fdopen(read) as ready:
+                if ready.readline().strip() == str(number):
+                    break
+            self.server.wait()
+        self.environment = dict(os.environ, DISPLAY=f":{number}", XDG_RUNTIME_DIR=self.folder.name,
+                                QT_QPA_PLATFORM="xcb")
+
+    def close(self):
+        self.server.terminate()
+        self.server.wait()
+        self.folder.cleanup()
+
+    def xdotool(self, *arguments):
+        done = subprocess.run(["xdotool", *map(str, arguments)], env=self.environment,
+                              capture_output=True, encoding="utf-8", timeout=PATIENCE)
+        return done.stdout.strip()
+
+    def on_top(self):
+        """The window that the pointer is over."""
+        found = re.search(r"WINDOW=(\d+)", self.xdotool("getmouselocation", "--shell"))
+        return found and found.group(1)
+
+
+class Desktop:
+    """quern-desktop over a data folder; several may be started one after another over the same."""
+
+    def __init__(self, display, data, *arguments):
+        self.display = display
+        self.data = data
+        self.process = subprocess.Popen([DESKTOP, "--data-dir", data, *arguments],
+                                        env=display.environment)
+        self.window = self.wait_for(self._find, "a window")
+        display.xdotool("windowfocus", "--sync", self.window)
+
+    def _find(self):
+        return self.display.xdotool("search", "--onlyvisible", "--pid", self.process.pid).split("\n")[0]
+
+    def wait_for(self, holds, what, patience=PATIENCE):
+        end = time.monotonic() + patience
+        while time.monotonic() < end:
+            if self.process.poll() is not None:
+                raise AssertionError(f"the window ended with {self.process.returncode}, waiting for {what}")
+            result = holds()
+            if result:
+                return result
+            time.sleep(0.05)
+        raise AssertionError(f"no {what} within {patience} s")
+
+    def title(self):
+        return self.display.xdotool("getwindowname", self.window)
+
+    def keys(self, *names):
+        for name in names:
+            self.display.xdotool("key", "--clearmodifiers", name)
+
+    def type(self, text):
+        self.display.xdotool("type", "--delay", "8", text)
+
+    def quit(self):
+        self.keys("ctrl+q")
+        return self.process.wait(timeout=PATIENCE)
+
+    def kill(self):
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGKILL)
+        self.process.wait()
+
+    def messages(self):
+        """(role, text, state) of every message, oldest first."""
+        return self._ask("SELECT role, text, state FROM messages ORDER BY id")
+
+    def _ask(self, query):
+        file = self.data / "quern.db"
+        if not file.exists():
+            return []
+        try:
+            with contextlib.closing(sqlite3.connect(f"file:{file}?mode=ro", uri=True, timeout=10)) as database:
+                return database.execute(query).fetchall()
+        except sqlite3.OperationalError:  # not made yet
+            return []
+
+    def setting(self, key):
+        file = self.data / "settings.json"
+        return json.loads(file.read_text()).get(key) if file.exists() else None
+
+    def send(self):
+        """Sends what is in the composer and returns it as it was saved."""
+        before = len(self.messages())
+
+        def sent():
+            # Until the model is loaded, or while a reply is written, Enter sends nothing.
+            self.keys("Return")
+            end = time.monotonic() + 1
+            while time.monotonic() < end and len(self.messages()) < before + 2:
+                time.sleep(0.02)
+            return len(self.messages()) >= before + 2
+        self.wait_for(sent, "message saved")
+        return self.messages()[before][1]
+
+    def say(self, text):
+        self.type(text)
+        self.send()
+
+    def answer_to(self, text):
+        self.say(text)
+        self.wait_for(lambda: self.messages()[-1][2] != WRITING, "end of the reply")
+        return self.messages()[-1][1]
+
+    def say_until_it_writes(self):
+        """Sends until a reply is caught in the middle; a small model may be done before that."""
+        for _ in range(8):
+            self.say(LONG)
+            end = time.monotonic() + PATIENCE
+            while time.monotonic() < end:
+                _, text, state = self.messages()[-1]
+                if state != WRITING:
+                    break
+                if text:
+                    return
+                time.sleep(0.02)
+        raise AssertionError("no reply could be caught while it was written")
 
 
 class Window(unittest.TestCase):
@@ -30,134 +174,159 @@ class Window(unittest.TestCase):
         if missing:
             raise unittest.SkipTest(f"not installed: {missing}")
         cls.model = starter()
-        cls.folder = tempfile.TemporaryDirectory(prefix="quern-window-")
-        os.chmod(cls.folder.name, 0o700)
-        read, write = os.pipe()
-        cls.server = subprocess.Popen(
-            ["Xvfb", "-displayfd", str(write), "-screen", "0", "1280x800x24"],
-            pass_fds=[write], stderr=subprocess.DEVNULL)
-        os.close(write)
-        with os.fdopen(read) as display:
-            cls.environment = dict(os.environ, DISPLAY=":" + display.readline().strip(),
-                                   XDG_RUNTIME_DIR=cls.folder.name, QT_QPA_PLATFORM="xcb")
+        cls.display = Display()
+        cls.addClassCleanup(cls.display.close)
 
-    @classmethod
-    def tearDownClass(cls):
-        cls.server.terminate()
-        cls.server.wait()
-        cls.folder.cleanup()
+    def start(self, *arguments, data=None):
+        data = data or self.data_folder()
+        desktop = Desktop(self.display, data, *arguments)
+        self.addCleanup(desktop.kill)
+        return desktop
 
-    def setUp(self):
-        self.data = pathlib.Path(tempfile.mkdtemp(dir=self.folder.name))
-        self.process = None
+    def start_with_model(self, *arguments, data=None):
+        return self.start("--model", NAME, *arguments, data=data)
 
-    def tearDown(self):
-        if self.process and self.process.poll() is None:
-            self.process.kill()
-            self.process.wait()
-
-    def start(self):
-        self.process = subprocess.Popen(
-            [DESKTOP, "--data-dir", self.data, "--model", self.model], env=self.environment)
-        self.wait_for(lambda: self.xdotool("search", "--name", "Quern"), "a window")
-        time.sleep(1.5)  # a window that was just mapped loses the first keys
-
-    def xdotool(self, *arguments):
-        done = subprocess.run(["xdotool", *arguments], env=self.environment, capture_output=True,
-                              text=True, timeout=PATIENCE)
-        return done.stdout.strip()
-
-    def title(self):
-        """Of the window itself: the one that has a name and a size."""
-        names = [self.xdotool("getwindowname", found)
-                 for found in self.xdotool("search", "--name", "Quern").split()]
-        return max(names, key=len, default="")
-
-    def wait_for(self, holds, what):
-        end = time.monotonic() + PATIENCE
-        while time.monotonic() < end:
-            self.assertTrue(self.process.poll() is None, "the window ended")
-            result = holds()
-            if result:
-                return result
-            time.sleep(0.1)
-        self.fail(f"no {what} within {PATIENCE} s")
-
-    def messages(self):
-        """(role, text, state) of every message, oldest first."""
-        file = self.data / "quern.db"
-        if not file.exists():
-            return []
-        with sqlite3.connect(f"file:{file}?mode=ro", uri=True, timeout=10) as database:
-            try:
-                return database.execute(
-                    "SELECT role, text, state FROM messages ORDER BY id").fetchall()
-            except sqlite3.OperationalError:
-                return []
-
-    def say(self, text):
-        before = len(self.messages())
-        self.xdotool("mousemove", "700", "722", "click", "1")
-        time.sleep(0.3)
-        self.xdotool("type", "--delay", "12", text)
-
-        def sent():
-            # Until the model is loaded Enter sends nothing and the text stays.
-            self.xdotool("key", "Return")
-            time.sleep(0.3)
-            return len(self.messages()) >= before + 2
-        self.wait_for(sent, "message saved")
-
-    def say_until_it_writes(self):
-        """Sends until a reply is caught in the middle; a small model may be done before that."""
-        for _ in range(8):
-            self.say(LONG)
-            end = time.monotonic() + PATIENCE
-            while time.monotonic() < end:
-                role, text, state = self.messages()[-1]
-                if state != WRITING:
-                    break
-                if text:
-                    return
-                time.sleep(0.02)
-        self.fail("no reply could be caught while it was written")
+    def data_folder(self):
+        data = pathlib.Path(tempfile.mkdtemp(dir=self.display.folder.name))
+        (data / "models").mkdir()
+        (data / "models" / f"{NAME}.gguf").symlink_to(self.model)
+        return data
 
     def test_history_outlives_the_window(self):
-        self.start()
-        self.say("What is a quern?")
-        self.wait_for(lambda: self.messages()[-1][2] != WRITING, "end of the reply")
-        self.assertEqual(self.messages()[0][:2], ("user", "What is a quern?"))
-        self.assertTrue(self.messages()[1][1])
-        self.wait_for(lambda: "What is a quern?" in self.title(), "conversation in the title")
-        self.xdotool("key", "ctrl+q")
-        self.assertEqual(self.process.wait(timeout=PATIENCE), 0)
-        before = self.messages()
-        self.start()
-        self.xdotool("mousemove", "300", "96")
+        window = self.start_with_model()
+        self.assertTrue(window.answer_to("What is a quern?"))
+        window.wait_for(lambda: window.title().startswith("What is a quern?"), "conversation in the title")
+        window.keys("ctrl+n")
+        self.assertTrue(window.answer_to("Who mills?"))
+        self.assertEqual([text for role, text, _ in window.messages() if role == "user"],
+                         ["What is a quern?", "Who mills?"])
+        before = window.messages()
+        self.assertEqual(window.quit(), 0)
 
-        def opened():
-            self.xdotool("click", "1")
-            return "What is a quern?" in self.title()
-        self.wait_for(opened, "conversation in the list")
-        self.assertEqual(self.messages(), before)
+        again = self.start(data=window.data)
+        again.wait_for(lambda: again.title().startswith("Who mills?"), "conversation that was open")
+        again.keys("ctrl+f", "Down", "Down", "Return")  # the list, its second row
+        again.wait_for(lambda: again.title().startswith("What is a quern?"), "other conversation")
+        self.assertEqual(again.messages(), before)
+
+    def test_escape_in_the_composer_stops_the_reply(self):
+        window = self.start_with_model()
+        for _ in range(5):  # a reply may be done before the key comes
+            window.say_until_it_writes()
+            window.keys("Escape")
+            window.wait_for(lambda: window.messages()[-1][2] != WRITING, "end of the reply")
+            if window.messages()[-1][2] == INTERRUPTED:
+                break
+        self.assertEqual(window.messages()[-1][2], INTERRUPTED)
+        self.assertTrue(window.messages()[-1][1])
 
     def test_a_kill_keeps_what_was_shown(self):
-        self.start()
-        self.say_until_it_writes()
-        self.process.send_signal(signal.SIGKILL)
-        self.process.wait()
-        kept = self.messages()[-1][1]
+        window = self.start_with_model()
+        window.say_until_it_writes()
+        window.kill()
+        kept = window.messages()[-1][1]
         self.assertTrue(kept)
-        self.start()
-        self.wait_for(lambda: self.messages()[-1][2] == INTERRUPTED, "mark of the interruption")
-        self.assertEqual(self.messages()[-1][1], kept)
+        again = self.start_with_model(data=window.data)
+        again.wait_for(lambda: again.messages()[-1][2] == INTERRUPTED, "mark of the interruption")
+        self.assertEqual(again.messages()[-1][1], kept)
+        again.say("Go on.")
 
-    def test_a_second_start_goes_to_the_first(self):
-        self.start()
-        second = subprocess.run([DESKTOP, "--data-dir", self.data], env=self.environment,
+    def test_a_second_start_raises_the_first(self):
+        first = self.start()
+        self.start()  # another data folder: a window of its own, over the first
+        self.display.xdotool("mousemove", 600, 20)
+        first.wait_for(lambda: self.display.on_top() != first.window, "window over the first")
+        second = subprocess.run([DESKTOP, "--data-dir", first.data], env=self.display.environment,
                                 timeout=PATIENCE)
         self.assertEqual(second.returncode, 0)
-        self.assertIsNone(self.process.poll())
+        first.wait_for(lambda: self.display.on_top() == first.window, "first window on top")
+
+    def pasted(self, window):
+        """What a button has put on the clipboard, as a message that is sent."""
+        window.keys("ctrl+1", "ctrl+v")
+        text = window.send()
+        window.keys("Escape", "ctrl+4")
+        return text
+
+    def ask(self, url, key, body=None):
+        request = urllib.request.Request(url, json.dumps(body).encode() if body else None,
+                                         {"Authorization": f"Bearer {key}"})
+        with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
+            return answer.read().decode()
+
+    def models(self, address, key):
+        return [model["id"] for model in json.loads(self.ask(address + "/models", key))["data"]]
+
+    def answers(self, address, key):
+        with contextlib.suppress(urllib.error.URLError):
+            return bool(self.models(address, key))
+        return False
+
+    def chat(self, address, key, **body):
+        return json.loads(self.ask(address + "/chat/completions", key, body))
+
+    def running(self, address, key):
+        metrics = self.ask(address.removesuffix("/v1") + "/metrics", key)
+        return sum(float(value) for value in re.findall(r"^vllm:num_requests_running\S* (\S+)$", metrics, re.M))
+
+    def test_a_client_talks_to_the_server_as_the_window_shows_it(self):
+        data = self.data_folder()
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = free.getsockname()[1]
+        (data / "settings.json").write_text(json.dumps({"server.port": str(port)}))
+        window = self.start_with_model(data=data)
+        window.say("Hello")
+        window.keys("ctrl+4")
+        # Tab from the switch: copy address, this machine, network, port, key, new key, copy key.
+        window.keys("Tab", "Tab", "Return")
+        address = self.pasted(window)
+        self.assertEqual(address, f"http://127.0.0.1:{port}/v1")
+        window.keys(*["Tab"] * 5, "Return")
+        window.wait_for(lambda: window.setting("server.apiKey"), "new key")
+        window.keys("Tab", "Return")
+        key = self.pasted(window)
+        self.assertEqual(key, window.setting("server.apiKey"))
+        window.keys(*["shift+Tab"] * 7, "space")
+        window.wait_for(lambda: self.answers(address, key), "server")
+        self.assertEqual(self.models(address, key), [NAME])
+        with self.assertRaises(urllib.error.HTTPError) as refused:
+            self.models(address, "qk-wrong")
+        self.assertEqual(refused.exception.code, 401)
+        refused.exception.close()
+        hello = [{"role": "user", "content": "Hi"}]
+        reply = self.chat(address, key, messages=hello, max_tokens=8)
+        self.assertTrue(reply["choices"][0]["message"]["content"])
+
+        # Models: look again, open a file, Unload; without that, the model's card.
+        window.keys("ctrl+2", "Tab", "Tab", "Tab", "Return")
+        window.wait_for(lambda: self.models(address, key) == [], "model unloaded")
+        window.keys("Tab", "Tab", "Tab", "Return")
+        for _ in range(4):  # the sheet's button is off until the estimate is there
+            window.keys("Return")
+            with contextlib.suppress(AssertionError):
+                window.wait_for(lambda: self.models(address, key) == [NAME], "model loaded again", PATIENCE / 4)
+                break
+        self.assertEqual(self.models(address, key), [NAME])
+
+        # Monitor: a client's long request is cancelled from the list of requests.
+        status = []
+
+        def ask_for_much():
+            try:
+                self.chat(address, key, messages=hello, ignore_eos=True, max_tokens=7000)
+                status.append(200)
+            except urllib.error.HTTPError as refused:
+                status.append(refused.code)
+                refused.close()
+        client = threading.Thread(target=ask_for_much)
+        client.start()
+        window.wait_for(lambda: self.running(address, key) == 1, "running request")
+        window.keys("ctrl+3", *["Tab"] * 6, "Return", "Tab", "Delete")
+        window.wait_for(lambda: self.running(address, key) == 0, "end of the request", 10)
+        client.join(timeout=PATIENCE)
+        self.assertEqual(status, [503], "the client is told that its request was ended")
+        self.assertEqual(window.quit(), 0)
 
 
 if __name__ == "__main__":
