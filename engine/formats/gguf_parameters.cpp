@@ -160,9 +160,7 @@ Result<Hyperparameters> readGgufParameters(const GgufFile& file, const Architect
     parameters.hasRope.assign(count, true);
     parameters.keepsState.assign(count, false);
     parameters.hasMlp = architecture.hasMlp;
-    if (auto status = readGgufState(metadata, architecture, parameters); !status) {
-        return forward(status);
-    }
+    readGgufState(keys, architecture, parameters);
     readRope(file, architecture, keys, parameters);
     readWindows(metadata, architecture, keys, parameters);
     applyRopeRule(architecture, parameters);

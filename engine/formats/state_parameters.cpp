@@ -3,9 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <optional>
 #include <string>
-#include <utility>
 
 namespace quern::engine {
 
@@ -102,36 +100,6 @@ DeltaNetSpec readDeltaNet(HfConfig& config) {
             .valueDim = config.required({"linear_value_head_dim"})};
 }
 
-// Sizes under "<architecture>."; the first error stays.
-class StateKeys {
-public:
-    StateKeys(const GgufMetadata& metadata, std::string_view architecture)
-        : m_metadata(metadata), m_prefix(std::string(architecture) + ".") {}
-
-    std::int64_t size(std::string_view key) {
-        auto value = m_metadata.integer(m_prefix + std::string(key));
-        if (value) {
-            return *value;
-        }
-        if (!m_error) {
-            value.error().code = ErrorCode::kCorrupt;
-            m_error = std::move(value.error());
-        }
-        return 0;
-    }
-    std::int64_t sizeOr(std::string_view key, std::int64_t fallback) {
-        return m_metadata.find(m_prefix + std::string(key)) == nullptr ? fallback : size(key);
-    }
-    [[nodiscard]] Status status() const {
-        return m_error ? Status(tl::unexpected<Error>(*m_error)) : Status();
-    }
-
-private:
-    const GgufMetadata& m_metadata;
-    std::string m_prefix;
-    std::optional<Error> m_error;
-};
-
 // The inner size, where it is so many equal parts.
 std::int64_t partOf(std::int64_t inner, std::int64_t parts) {
     return parts > 0 && inner % parts == 0 ? inner / parts : 0;
@@ -167,9 +135,7 @@ void readHfState(HfConfig& config, const Architecture& architecture, Hyperparame
     }
 }
 
-Status readGgufState(const GgufMetadata& metadata, const Architecture& architecture,
-                     Hyperparameters& parameters) {
-    StateKeys keys(metadata, architecture.gguf);
+void readGgufState(GgufKeys& keys, const Architecture& architecture, Hyperparameters& parameters) {
     switch (architecture.state) {
         case StateKind::kNone:
             break;
@@ -177,34 +143,34 @@ Status readGgufState(const GgufMetadata& metadata, const Architecture& architect
             for (std::size_t i = 0; i < parameters.keepsState.size(); ++i) {
                 parameters.keepsState[i] = parameters.kvHeads[i] == 0;
             }
-            parameters.state = ShortConvSpec{.rows = keys.size("shortconv.l_cache")};
+            parameters.state = ShortConvSpec{.rows = keys.integer("shortconv.l_cache")};
             break;
         case StateKind::kMamba2: {
             parameters.keepsState.assign(parameters.keepsState.size(), true);
-            const std::int64_t heads = keys.size("ssm.time_step_rank");
-            parameters.state = Mamba2Spec{.rows = keys.size("ssm.conv_kernel"),
+            const std::int64_t heads = keys.integer("ssm.time_step_rank");
+            parameters.state = Mamba2Spec{.rows = keys.integer("ssm.conv_kernel"),
                                           .heads = heads,
-                                          .headDim = partOf(keys.size("ssm.inner_size"), heads),
-                                          .stateSize = keys.size("ssm.state_size"),
-                                          .groups = keys.size("ssm.group_count")};
+                                          .headDim = partOf(keys.integer("ssm.inner_size"), heads),
+                                          .stateSize = keys.integer("ssm.state_size"),
+                                          .groups = keys.integer("ssm.group_count")};
             break;
         }
         case StateKind::kDeltaNet: {
-            const std::int64_t interval = keys.sizeOr("full_attention_interval", 4);
+            const std::int64_t interval = keys.integerOr("full_attention_interval", 4);
             for (std::size_t i = 0; i < parameters.keepsState.size(); ++i) {
                 parameters.keepsState[i] =
                     interval < 1 || (static_cast<std::int64_t>(i) + 1) % interval != 0;
             }
-            const std::int64_t heads = keys.size("ssm.time_step_rank");
-            parameters.state = DeltaNetSpec{.rows = keys.size("ssm.conv_kernel"),
-                                            .keyHeads = keys.size("ssm.group_count"),
-                                            .valueHeads = heads,
-                                            .keyDim = keys.size("ssm.state_size"),
-                                            .valueDim = partOf(keys.size("ssm.inner_size"), heads)};
+            const std::int64_t heads = keys.integer("ssm.time_step_rank");
+            parameters.state =
+                DeltaNetSpec{.rows = keys.integer("ssm.conv_kernel"),
+                             .keyHeads = keys.integer("ssm.group_count"),
+                             .valueHeads = heads,
+                             .keyDim = keys.integer("ssm.state_size"),
+                             .valueDim = partOf(keys.integer("ssm.inner_size"), heads)};
             break;
         }
     }
-    return keys.status();
 }
 
 }  // namespace quern::engine

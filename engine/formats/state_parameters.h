@@ -1,6 +1,8 @@
 #pragma once
 
-#include "engine/formats/gguf_metadata.h"
+#include <string_view>
+
+#include "engine/formats/gguf_keys.h"
 #include "engine/formats/hf_config.h"
 #include "engine/formats/hyperparameters.h"
 
@@ -10,9 +12,8 @@ namespace quern::engine {
 /// Nothing happens for an architecture without such layers.
 void readHfState(HfConfig& config, const Architecture& architecture, Hyperparameters& parameters);
 
-/// Likewise, of a GGUF file's keys. kCorrupt names a key that is missing or of another type.
-[[nodiscard]] Status readGgufState(const GgufMetadata& metadata, const Architecture& architecture,
-                                   Hyperparameters& parameters);
+/// Likewise, of a GGUF file's keys.
+void readGgufState(GgufKeys& keys, const Architecture& architecture, Hyperparameters& parameters);
 
 /// Whether layer_types may name such a layer so.
 [[nodiscard]] bool isStateLayerType(const Architecture& architecture, std::string_view type);
