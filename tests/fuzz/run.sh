@@ -28,6 +28,11 @@ corpus() {
 corpus fuzz_gguf "$golden"/models/*/model.gguf
 corpus fuzz_safetensors "$golden"/models/*/model.safetensors
 corpus fuzz_hf_config "$golden"/models/*/config.json
+corpus fuzz_template "$golden"/chat-templates/templates/* tests/fuzz/seeds/template/*
+corpus fuzz_tokenizer_gguf "$golden"/models/*/model.gguf
+corpus fuzz_tokenizer_json tests/fuzz/seeds/tokenizer_json/*
+corpus fuzz_tokenizer_encode tests/fuzz/seeds/text/*
+corpus fuzz_reply_parser tests/fuzz/seeds/reply/*
 
 status=0
 for fuzzer in build/fuzz/fuzz/fuzz_*; do
