@@ -74,6 +74,7 @@ struct StepInputs {
     std::span<const SequenceSlice> sequences;  // [S], covering all tokens in order
     std::span<const BlockTables> tables;       // [groups], S rows each
     std::span<const std::int32_t> outputRows;  // [R] indices into tokens
+    std::span<const std::int32_t> tokenTypes;  // [T], or empty: all 0
 };
 
 struct StepOutputs {

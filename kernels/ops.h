@@ -49,17 +49,19 @@ enum class Activation : std::uint8_t {
     kRelu2,
     kSigmoid,
     kIdentity,
+    kTanh,
 };
 /// kHalves turns (x[i], x[i + d/2]), the Hugging Face and NeoX layout; kPairs turns
 /// (x[2i], x[2i+1]), the layout of llama GGUF files.
 enum class RopeLayout : std::uint8_t { kHalves, kPairs };
 
 /// What an embedding table is looked up by.
-enum class EmbedIndex : std::uint8_t { kToken, kPosition };
+enum class EmbedIndex : std::uint8_t { kToken, kPosition, kTokenType };
 
-/// out[t] = table[token[t]] * scale, or table[position[t] + offset] * scale
+/// out[t] = table[token[t]] * scale, or table[position[t] + offset] * scale, or
+/// table[tokenType[t]] * scale
 struct EmbedOp {
-    WeightId table = kNone;  // [vocab, cols] or [positions, cols]
+    WeightId table = kNone;  // [vocab, cols], [positions, cols] or [types, cols]
     ValueId out = kNone;
     float scale = 1.0F;
     EmbedIndex index = EmbedIndex::kToken;
@@ -105,17 +107,25 @@ struct KvWriteOp {
     std::int32_t kvLayer = 0;
 };
 
-/// Causal attention of each token over its sequence's cached keys, itself included (the KvWriteOp
-/// of the layer comes before). Spans of 256 keys from absolute multiples of 256, merged in order.
+/// Which keys of its sequence a token sees.
+enum class Sight : std::uint8_t {
+    kEarlier,  // those up to its own position
+    kAll,      // all that are cached once the step has written its own: the whole sequence must be
+               // in the step
+};
+
+/// Attention of each token over its sequence's cached keys, itself included (the KvWriteOp of the
+/// layer comes before). Spans of 256 keys from absolute multiples of 256, merged in order.
 struct AttentionOp {
     ValueId query = kNone;  // [T, heads * keyDim]
     ValueId out = kNone;    // [T, heads * valueDim]
     std::int32_t kvLayer = 0;
     std::int64_t heads = 0;
     float scale = 1.0F;       // on the scores
-    std::int64_t window = 0;  // a token sees this many keys, itself included; 0: all
-    float softcap = 0.0F;     // cap · tanh(score / cap); 0: none
-    WeightId sinks = kNone;   // F32 [heads]: a logit that takes part in the softmax, with no value
+    std::int64_t window = 0;  // a token sees keys less than this far from it; 0: all
+    Sight sight = Sight::kEarlier;
+    float softcap = 0.0F;    // cap · tanh(score / cap); 0: none
+    WeightId sinks = kNone;  // F32 [heads]: a logit that takes part in the softmax, with no value
 };
 
 /// out = a + b
@@ -287,10 +297,20 @@ struct JoinHeadsOp {
     std::int64_t heads = 0;
 };
 
-using OpVariant =
-    std::variant<EmbedOp, NormOp, MatMulOp, RopeOp, KvWriteOp, AttentionOp, AddOp, ScaleOp,
-                 ActivationOp, GluOp, SoftcapOp, GatherOutputsOp, ConvOp, SsdScanOp, DeltaRuleOp,
-                 RouteOp, GroupedMatMulOp, SumSlotsOp, GateRowsOp, ClampedGluOp, JoinHeadsOp>;
+enum class PoolKind : std::uint8_t { kMean, kFirst };
+
+/// One row for the sequence that token outputRows[r] is of: out[r] = the mean of its tokens of this
+/// step, or the first of them.
+struct PoolOp {
+    ValueId in = kNone;   // [T, cols]
+    ValueId out = kNone;  // [R, cols]
+    PoolKind kind = PoolKind::kMean;
+};
+
+using OpVariant = std::variant<EmbedOp, NormOp, MatMulOp, RopeOp, KvWriteOp, AttentionOp, AddOp,
+                               ScaleOp, ActivationOp, GluOp, SoftcapOp, GatherOutputsOp, ConvOp,
+                               SsdScanOp, DeltaRuleOp, RouteOp, GroupedMatMulOp, SumSlotsOp,
+                               GateRowsOp, ClampedGluOp, JoinHeadsOp, PoolOp>;
 
 struct Op {
     std::string name;  // "layer 3 / attn.q": what the Kernels view and a trace show

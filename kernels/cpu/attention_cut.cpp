@@ -4,13 +4,28 @@
 
 namespace quern::kernels::cpu {
 
-KeySpans spansOf(const StepContext& step, const AttentionTile& tile, std::int64_t window) {
-    const auto first = static_cast<std::size_t>(tile.firstToken);
-    const std::int64_t from = step.inputs->positions[first];
-    const std::int64_t to =
-        step.inputs->positions[first + static_cast<std::size_t>(tile.tokens) - 1];
-    const std::int64_t least = window > 0 ? std::max<std::int64_t>(0, from - window + 1) : 0;
-    return {.first = least / kSpanTokens, .last = to / kSpanTokens + 1};
+KeyRange keysOf(const StepContext& step, const AttentionPart& part, const AttentionTile& tile,
+                std::int32_t token) {
+    const std::int64_t position =
+        step.inputs->positions[static_cast<std::size_t>(tile.firstToken + token)];
+    const std::int64_t window = part.window;
+    KeyRange range{.begin = window > 0 ? std::max<std::int64_t>(0, position - window + 1) : 0,
+                   .end = position + 1};
+    if (part.sight == Sight::kAll) {
+        const SequenceSlice& slice =
+            step.inputs->sequences[static_cast<std::size_t>(tile.sequence)];
+        const std::int64_t last =
+            step.inputs
+                ->positions[static_cast<std::size_t>(slice.firstToken + slice.tokenCount - 1)];
+        range.end = window > 0 ? std::min(last + 1, position + window) : last + 1;
+    }
+    return range;
+}
+
+KeySpans spansOf(const StepContext& step, const AttentionPart& part, const AttentionTile& tile) {
+    const KeyRange first = keysOf(step, part, tile, 0);
+    const KeyRange last = keysOf(step, part, tile, tile.tokens - 1);
+    return {.first = first.begin / kSpanTokens, .last = (last.end - 1) / kSpanTokens + 1};
 }
 
 AttentionCut cutWork(const StepContext& step, const AttentionPart& part) {
@@ -23,7 +38,7 @@ AttentionCut cutWork(const StepContext& step, const AttentionPart& part) {
     const std::int64_t threads = step.pool->threads();
     if (threads > 1 && cut.units < 4 * threads) {
         cut.isBySpan = std::any_of(step.tiles.begin(), step.tiles.end(), [&](const auto& tile) {
-            return spansOf(step, tile, part.window).count() > 1;
+            return spansOf(step, part, tile).count() > 1;
         });
     }
     return cut;
@@ -56,7 +71,7 @@ Status reservePartials(StepContext& step) {
         }
         std::int64_t floats = 0;
         for (const AttentionTile& tile : step.tiles) {
-            floats += spansOf(step, tile, stage.attention->window).count() * cut.unitsPerTile *
+            floats += spansOf(step, *stage.attention, tile).count() * cut.unitsPerTile *
                       unitFloats(*stage.attention, cut, tile);
         }
         wanted = std::max(wanted, floats);

@@ -26,8 +26,18 @@ struct KeySpans {
 };
 
 /// Those that a tile's tokens see anything of.
-[[nodiscard]] KeySpans spansOf(const StepContext& step, const AttentionTile& tile,
-                               std::int64_t window);
+[[nodiscard]] KeySpans spansOf(const StepContext& step, const AttentionPart& part,
+                               const AttentionTile& tile);
+
+/// Keys [begin, end), by absolute position.
+struct KeyRange {
+    std::int64_t begin = 0;
+    std::int64_t end = 0;
+};
+
+/// Those that one token of a tile sees.
+[[nodiscard]] KeyRange keysOf(const StepContext& step, const AttentionPart& part,
+                              const AttentionTile& tile, std::int32_t token);
 
 /// One tile and some query heads that share a KV head.
 struct AttentionUnit {

@@ -55,7 +55,7 @@ public:
 
     void runUnit(const AttentionUnit& unit) {
         prepare(unit, true);
-        const KeySpans spans = spansOf(m_step, *unit.tile, m_part.window);
+        const KeySpans spans = spansOf(m_step, m_part, *unit.tile);
         std::fill_n(m_scratch.sum, unit.rows(), 0.0F);
         for (std::int64_t span = spans.first; span < spans.last; ++span) {
             std::fill_n(m_scratch.spanSum, unit.rows(), 0.0F);
@@ -68,7 +68,7 @@ public:
     /// `partials` is the unit's memory, one piece of `pieceFloats` a span.
     void runSpan(const AttentionUnit& unit, std::int64_t span, float* partials,
                  std::int64_t pieceFloats, std::atomic<std::int64_t>& done) {
-        const KeySpans spans = spansOf(m_step, *unit.tile, m_part.window);
+        const KeySpans spans = spansOf(m_step, m_part, *unit.tile);
         prepare(unit, span + 1 == spans.last);
         float* piece = partials + (span - spans.first) * pieceFloats;
         std::fill_n(piece + unit.rows(), unit.rows(), 0.0F);
@@ -119,15 +119,12 @@ private:
         std::int64_t firstKey = kSpanTokens;
         std::int64_t lastKey = 0;
         for (std::int32_t t = 0; t < tile.tokens; ++t) {
-            const std::int64_t position =
-                m_step.inputs->positions[static_cast<std::size_t>(tile.firstToken + t)];
-            const std::int64_t least =
-                m_part.window > 0 ? std::max<std::int64_t>(0, position - m_part.window + 1) : 0;
+            const KeyRange seen = keysOf(m_step, m_part, tile, t);
             const auto inSpan = [&](std::int64_t key) {
                 return std::clamp<std::int64_t>(key - span * kSpanTokens, 0, kSpanTokens);
             };
-            const std::int64_t b = inSpan(least);
-            const std::int64_t e = inSpan(position + 1);
+            const std::int64_t b = inSpan(seen.begin);
+            const std::int64_t e = inSpan(seen.end);
             begin[t] = static_cast<std::int32_t>(b);
             end[t] = static_cast<std::int32_t>(e);
             if (b < e) {
@@ -235,7 +232,7 @@ void runSpans(const AttentionPart& part, const StepContext& step, const Attentio
     std::int64_t itemsBefore = 0;
     std::int64_t unitsBefore = 0;
     for (const AttentionTile& tile : step.tiles) {
-        const KeySpans spans = spansOf(step, tile, part.window);
+        const KeySpans spans = spansOf(step, part, tile);
         const std::int64_t pieceFloats = unitFloats(part, cut, tile);
         const std::int64_t items = spans.count() * cut.unitsPerTile;
         while (item < itemsBefore + items) {

@@ -277,6 +277,13 @@ private:
             hasCols(op.out, value(op.in).cols, "in is " + shape(op.in));
         }
     }
+    void check(const PoolOp& op) {
+        if (reads(op.in, "in") && writes(op.out)) {
+            hasTokens(op.in);
+            require(value(op.out).rows == Rows::kOutputs, shape(op.out) + " must have rows R");
+            hasCols(op.out, value(op.in).cols, "in is " + shape(op.in));
+        }
+    }
 
     const OpList& m_ops;
     const KvLayout& m_kv;

@@ -100,6 +100,16 @@ Status checkStep(const StepLimits& limits, const CpuKvCache& cache, const StepIn
                            number(limits.image.vocab));
         }
     }
+    if (!inputs.tokenTypes.empty() && ssize(inputs.tokenTypes) != tokens) {
+        return invalid(number(ssize(inputs.tokenTypes)) + " token types for " + number(tokens) +
+                       " tokens");
+    }
+    for (const std::int32_t type : inputs.tokenTypes) {
+        if (type < 0 || (limits.image.types > 0 && type >= limits.image.types)) {
+            return invalid("token type " + number(type) + "; the model has " +
+                           number(limits.image.types));
+        }
+    }
     const std::int64_t rows = ssize(inputs.outputRows);
     if (rows > limits.options.maxOutputs) {
         return invalid("a step with " + number(rows) + " output rows; the program takes up to " +
@@ -144,6 +154,10 @@ Status checkStep(const StepLimits& limits, const CpuKvCache& cache, const StepIn
                                "; a model with states takes every token in turn");
             }
             last = position;
+        }
+        if (limits.image.takesWhole && last != slice.tokenCount - 1) {
+            return invalid("a sequence of " + number(slice.tokenCount) + " tokens up to position " +
+                           number(last) + "; the program takes sequences whole");
         }
         next += slice.tokenCount;
     }

@@ -150,9 +150,11 @@ private:
     void bind(const EmbedOp& o, RowOp& op) {
         op.table = m_weights.table(o.table);
         op.factor = o.scale;
-        op.byPosition = o.index == EmbedIndex::kPosition;
+        op.index = o.index;
         op.positionOffset = o.offset;
-        std::int64_t& limit = op.byPosition ? m_image.positions : m_image.vocab;
+        std::int64_t& limit = o.index == EmbedIndex::kToken      ? m_image.vocab
+                              : o.index == EmbedIndex::kPosition ? m_image.positions
+                                                                 : m_image.types;
         const std::int64_t rows = op.table.rows - o.offset;
         limit = limit == 0 ? rows : std::min(limit, rows);
     }
@@ -213,6 +215,10 @@ private:
                     .bias = m_weights.vector(o.bias)};
         op.scratchOffset = m_stageLocals;
         m_stageLocals += alignUp(op.route.scratchFloats());
+    }
+    void bind(const PoolOp& o, RowOp& op) {
+        op.pool = o.kind;
+        m_image.takesWhole = true;
     }
     template <class Other>
     void bind(const Other& /*needs operands only*/, RowOp& /*op*/) {}
@@ -332,10 +338,12 @@ private:
                            .scale = o.scale,
                            .softcap = o.softcap,
                            .window = o.window,
+                           .sight = o.sight,
                            .sinks = m_weights.vector(o.sinks),
                            .query = operand(from.in[0]),
                            .out = operand(from.out)};
         part.headsPerKv = o.heads / part.kv.kvHeads;
+        m_image.takesWhole = m_image.takesWhole || o.sight == Sight::kAll;
         readGroup(part.kv.group, o.window);
         m_attentionFloats =
             std::max(m_attentionFloats, attentionScratchFloats(part.kv, part.headsPerKv));

@@ -123,6 +123,7 @@ private:
         op.in[1] = o.b.value == kNone ? -1 : current(o.b.value);
         op.out = newValue(o.out);
     }
+    void bind(const PoolOp& o, PlanOp& op) { bindOne(o.in, o.out, op); }
     void bindOne(ValueId in, ValueId out, PlanOp& op) {
         op.in[0] = current(in);
         op.out = newValue(out);

@@ -34,6 +34,7 @@ enum class OpKind : std::uint8_t {
     kGateRows,
     kClampedGlu,
     kJoinHeads,
+    kPool,
 };
 
 /// A value that is written once: an op that works in place makes a new one. So ops can be reordered

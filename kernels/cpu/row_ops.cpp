@@ -10,12 +10,22 @@ namespace quern::kernels::cpu {
 
 namespace {
 
+std::int64_t entryOf(const RowOp& op, const StepInputs& inputs, std::size_t token) {
+    switch (op.index) {
+        case EmbedIndex::kToken:
+            return inputs.tokens[token];
+        case EmbedIndex::kPosition:
+            return inputs.positions[token] + op.positionOffset;
+        case EmbedIndex::kTokenType:
+            return inputs.tokenTypes.empty() ? 0 : inputs.tokenTypes[token];
+    }
+    return 0;
+}
+
 void runEmbed(const RowOp& op, const Worker& worker, std::int64_t row) {
     const EmbedTable& table = op.table;
     const StepInputs& inputs = *worker.step.inputs;
-    const auto token = static_cast<std::size_t>(row);
-    const std::int64_t entry =
-        op.byPosition ? inputs.positions[token] + op.positionOffset : inputs.tokens[token];
+    const std::int64_t entry = entryOf(op, inputs, static_cast<std::size_t>(row));
     float* out = worker.at(op.out, row);
     if (table.packed != nullptr) {
         table.packed->unpackRow(entry, out);
@@ -85,6 +95,25 @@ void runGateRows(const RowOp& op, const Worker& worker, std::int64_t row) {
     kernels.scale(worker.at(op.in[0], row), gate, worker.at(op.out, row), op.out.cols);
 }
 
+// The mean adds token by token, so that it depends on the sequence alone.
+void runPool(const RowOp& op, const Worker& worker, std::int64_t row) {
+    const StepInputs& inputs = *worker.step.inputs;
+    const auto token = static_cast<std::size_t>(inputs.outputRows[static_cast<std::size_t>(row)]);
+    const SequenceSlice& slice =
+        inputs.sequences[static_cast<std::size_t>(worker.step.sequenceOf[token])];
+    float* out = worker.at(op.out, row);
+    std::memcpy(out, worker.at(op.in[0], slice.firstToken),
+                static_cast<std::size_t>(op.out.cols) * sizeof(float));
+    if (op.pool == PoolKind::kFirst) {
+        return;
+    }
+    const TierKernels& kernels = *worker.step.image->kernels;
+    for (std::int32_t t = 1; t < slice.tokenCount; ++t) {
+        kernels.add(out, worker.at(op.in[0], slice.firstToken + t), out, op.out.cols);
+    }
+    kernels.scale(out, 1.0F / static_cast<float>(slice.tokenCount), out, op.out.cols);
+}
+
 }  // namespace
 
 void runRowOp(const RowOp& op, const Worker& worker, std::int64_t row, std::int64_t begin,
@@ -135,6 +164,8 @@ void runRowOp(const RowOp& op, const Worker& worker, std::int64_t row, std::int6
             return runJoinHeads(op, worker, row);
         case OpKind::kGateRows:
             return runGateRows(op, worker, row);
+        case OpKind::kPool:
+            return runPool(op, worker, row);
         case OpKind::kMatMul:
         case OpKind::kGroupedMatMul:
         case OpKind::kAttention:

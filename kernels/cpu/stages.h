@@ -56,8 +56,9 @@ struct RowOp {
     std::array<Operand, 2> in;
     Operand out;
     EmbedTable table;
-    bool byPosition = false;  // Embed looks up position + positionOffset, not the token
-    std::int64_t positionOffset = 0;
+    EmbedIndex index = EmbedIndex::kToken;
+    std::int64_t positionOffset = 0;  // of Embed by position
+    PoolKind pool = PoolKind::kMean;
     NormArgs norm;  // groups and pointers are those of the whole row
     RopeArgs rope;
     std::int32_t ropeTable = -1;
@@ -145,6 +146,7 @@ struct AttentionPart {
     float scale = 1.0F;
     float softcap = 0.0F;
     std::int64_t window = 0;
+    Sight sight = Sight::kEarlier;
     const float* sinks = nullptr;
     Operand query;
     Operand out;
@@ -195,6 +197,8 @@ struct ProgramImage {
     std::vector<bool> isStateGroup;  // [groups]
     std::int64_t vocab = 0;          // token ids must be below it; 0: no table
     std::int64_t positions = 0;      // positions must be below it; 0: no table
+    std::int64_t types = 0;          // token types must be below it; 0: no table
+    bool takesWhole = false;         // a step holds all tokens of its sequences
     std::int64_t outputCols = 0;
 
     // Shared scratch, in floats.

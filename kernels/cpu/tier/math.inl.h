@@ -112,6 +112,8 @@ QUERN_INLINE Floats activationOf(Activation kind, Floats x) {
             return splat(1.0F) / (splat(1.0F) + expOf(-x));
         case Activation::kIdentity:
             return x;
+        case Activation::kTanh:
+            return tanhOf(x);
     }
     return x;
 }

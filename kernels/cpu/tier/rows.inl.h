@@ -60,6 +60,8 @@ void activate(Activation kind, const float* in, float* out, std::int64_t count) 
             return activateAs<Activation::kSigmoid>(in, out, count);
         case Activation::kIdentity:
             return activateAs<Activation::kIdentity>(in, out, count);
+        case Activation::kTanh:
+            return activateAs<Activation::kTanh>(in, out, count);
     }
 }
 
@@ -85,6 +87,8 @@ void glu(Activation kind, const float* gate, const float* up, float* out, std::i
             return gluAs<Activation::kSigmoid>(gate, up, out, count);
         case Activation::kIdentity:
             return gluAs<Activation::kIdentity>(gate, up, out, count);
+        case Activation::kTanh:
+            return gluAs<Activation::kTanh>(gate, up, out, count);
     }
 }
 

@@ -216,7 +216,7 @@ TEST_P(OpTest, ElementWise) {
 TEST_P(OpTest, Activations) {
     for (const Activation kind :
          {Activation::kSilu, Activation::kGelu, Activation::kGeluTanh, Activation::kRelu,
-          Activation::kRelu2, Activation::kSigmoid, Activation::kIdentity}) {
+          Activation::kRelu2, Activation::kSigmoid, Activation::kIdentity, Activation::kTanh}) {
         checkRowOp([kind](ListBuilder& b, ValueId in) {
             const ValueId wide = b.value("wide", b.cols(in));
             b.op("wide", ScaleOp{.in = in, .out = wide, .factor = 9.0F});

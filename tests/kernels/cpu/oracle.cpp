@@ -33,6 +33,8 @@ double activationOf(Activation kind, double x) {
             return 1.0 / (1.0 + std::exp(-x));
         case Activation::kIdentity:
             return x;
+        case Activation::kTanh:
+            return std::tanh(x);
     }
     return x;
 }
@@ -114,8 +116,12 @@ Routed routeRow(const RouteOp& op, const std::vector<double>& logits,
 
 class Oracle {
 public:
-    Oracle(const TestList& list, const std::vector<std::int32_t>& tokens)
-        : m_list(list), m_tokens(tokens), m_rows(static_cast<std::int64_t>(tokens.size())) {
+    Oracle(const TestList& list, const std::vector<std::int32_t>& tokens,
+           const std::vector<std::int32_t>& types)
+        : m_list(list),
+          m_tokens(tokens),
+          m_types(types),
+          m_rows(static_cast<std::int64_t>(tokens.size())) {
         m_values.resize(list.ops.values.size());
         m_keys.resize(list.kv.layers.size());
         m_cached.resize(list.kv.layers.size());
@@ -147,8 +153,10 @@ private:
         const std::int64_t n = cols(op.out);
         for (std::int64_t t = 0; t < m_rows; ++t) {
             // A sequence starts at position 0.
-            const std::int64_t entry =
-                op.index == EmbedIndex::kPosition ? t + op.offset : m_tokens[index(t)];
+            const std::int64_t entry = op.index == EmbedIndex::kPosition ? t + op.offset
+                                       : op.index == EmbedIndex::kToken  ? m_tokens[index(t)]
+                                       : m_types.empty()                 ? 0
+                                                                         : m_types[index(t)];
             for (std::int64_t c = 0; c < n; ++c) {
                 out[index(t * n + c)] =
                     double{weight(op.table)[index(entry * n + c)]} * double{op.scale};
@@ -251,10 +259,14 @@ private:
         const Matrix& values = m_cached[index(op.kvLayer)];
         const std::int64_t kvHead = head / (op.heads / kv.kvHeads);
         const std::int64_t first = op.window > 0 ? std::max<std::int64_t>(0, t - op.window + 1) : 0;
+        std::int64_t last = t;
+        if (op.sight == Sight::kAll) {
+            last = op.window > 0 ? std::min(m_rows - 1, t + op.window - 1) : m_rows - 1;
+        }
         std::vector<double> scores;
         double max = op.sinks == kNone ? -std::numeric_limits<double>::infinity()
                                        : double{weight(op.sinks)[index(head)]};
-        for (std::int64_t key = first; key <= t; ++key) {
+        for (std::int64_t key = first; key <= last; ++key) {
             double score = 0.0;
             for (std::int64_t d = 0; d < kv.keyDim; ++d) {
                 score += query[index((t * op.heads + head) * kv.keyDim + d)] *
@@ -275,7 +287,7 @@ private:
         }
         for (std::int64_t d = 0; d < kv.valueDim; ++d) {
             double mixed = 0.0;
-            for (std::int64_t key = first; key <= t; ++key) {
+            for (std::int64_t key = first; key <= last; ++key) {
                 mixed += scores[index(key - first)] / sum *
                          values[index((key * kv.kvHeads + kvHead) * kv.valueDim + d)];
             }
@@ -495,9 +507,23 @@ private:
     }
 
     void compute(const GatherOutputsOp& op) { m_values[index(op.out)] = m_values[index(op.in)]; }
+    // Every row has the sequence's result.
+    void compute(const PoolOp& op) {
+        const Matrix& x = m_values[index(op.in)];
+        Matrix out = fresh(op.out);
+        const std::int64_t n = cols(op.out);
+        const std::int64_t count = op.kind == PoolKind::kMean ? m_rows : 1;
+        for (std::int64_t i = 0; i < m_rows * n; ++i) {
+            for (std::int64_t t = 0; t < count; ++t) {
+                out[index(i)] += x[index(t * n + i % n)] / static_cast<double>(count);
+            }
+        }
+        m_values[index(op.out)] = out;
+    }
 
     const TestList& m_list;
     const std::vector<std::int32_t>& m_tokens;
+    const std::vector<std::int32_t>& m_types;
     std::int64_t m_rows;
     std::vector<Matrix> m_values;
     std::vector<Matrix> m_keys;    // [kvLayers] [tokens, kvHeads · keyDim]
@@ -506,8 +532,9 @@ private:
 
 }  // namespace
 
-std::vector<double> evaluate(const TestList& list, const std::vector<std::int32_t>& tokens) {
-    return Oracle(list, tokens).run();
+std::vector<double> evaluate(const TestList& list, const std::vector<std::int32_t>& tokens,
+                             const std::vector<std::int32_t>& types) {
+    return Oracle(list, tokens, types).run();
 }
 
 }  // namespace quern::kernels::test

@@ -90,6 +90,7 @@ void Session::step(const std::vector<Piece>& pieces) {
     std::vector<std::int32_t> positions;
     std::vector<SequenceSlice> slices;
     std::vector<std::int32_t> outputs;
+    std::vector<std::int32_t> types;
     for (const Piece& piece : pieces) {
         slices.push_back(
             {.firstToken = static_cast<std::int32_t>(tokens.size()), .tokenCount = piece.count});
@@ -98,6 +99,10 @@ void Session::step(const std::vector<Piece>& pieces) {
                 outputs.push_back(static_cast<std::int32_t>(tokens.size()));
             }
             positions.push_back(m_done[piece.sequence]);
+            if (!m_types.empty()) {
+                types.push_back(
+                    m_types[piece.sequence][static_cast<std::size_t>(m_done[piece.sequence])]);
+            }
             tokens.push_back(
                 m_sequences[piece.sequence][static_cast<std::size_t>(m_done[piece.sequence]++)]);
         }
@@ -110,7 +115,8 @@ void Session::step(const std::vector<Piece>& pieces) {
                                     .positions = positions,
                                     .sequences = slices,
                                     .tables = m_tables,
-                                    .outputRows = outputs},
+                                    .outputRows = outputs,
+                                    .tokenTypes = types},
                                    {.rows = rows});
     if (!ticket) {
         throw std::runtime_error(ticket.error().message);

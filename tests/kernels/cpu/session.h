@@ -37,6 +37,8 @@ public:
     [[nodiscard]] Program& program() { return *m_program; }
     /// Asks for the result of each piece's last token instead of all.
     void setLastOutputOnly(bool isOn) { m_isLastOnly = isOn; }
+    /// Types of all tokens of each sequence, from the next step on.
+    void setTypes(std::vector<Tokens> types) { m_types = std::move(types); }
 
 private:
     void prepareTables(const std::vector<Piece>& pieces);
@@ -54,6 +56,7 @@ private:
     std::vector<std::vector<std::int32_t>> m_tableData;
     std::vector<BlockTables> m_tables;
     bool m_isLastOnly = false;
+    std::vector<Tokens> m_types;  // [sequences], or empty
 };
 
 [[nodiscard]] Tokens randomTokens(std::int64_t count, std::int64_t vocab, std::uint32_t seed);
