@@ -36,13 +36,18 @@ std::int64_t wholeBlocks(std::int64_t tokens) {
     return plus(tokens, kernels::kBlockTokens - 1) / kernels::kBlockTokens * kernels::kBlockTokens;
 }
 
-// Activations of one step, and one row of logits a sequence.
-std::int64_t scratchBytes(const ModelInfo& info, const LoadOptions& options) {
+// Activations of one step, and one row of results a sequence.
+std::int64_t scratchBytes(const ModelInfo& info, const LoadOptions& options,
+                          std::int64_t contextTokens) {
+    const std::int64_t stepTokens =
+        takesWhole(info) ? std::max(options.stepTokens, contextTokens) : options.stepTokens;
     const std::int64_t perToken =
         plus(plus(times(6, info.hiddenSize), times(2, info.queryElements)),
              times(3, info.intermediateSize));
     const std::int64_t floats =
-        plus(times(options.stepTokens, perToken), times(options.maxRunning, info.vocabSize));
+        plus(times(stepTokens, perToken),
+             times(options.maxRunning,
+                   info.task == ModelTask::kGenerate ? info.vocabSize : info.vectorSize));
     return times(floats, sizeof(float));
 }
 
@@ -108,7 +113,7 @@ Result<FitEstimate> estimateFit(const ModelInfo& info, const LoadOptions& option
     FitEstimate estimate;
     estimate.freeBytes = freeBytes;
     estimate.contextTokens = *context;
-    const std::int64_t scratch = scratchBytes(info, options);
+    const std::int64_t scratch = scratchBytes(info, options, *context);
     const std::int64_t tokenizer = times(info.vocabSize, kBytesPerToken);
     const std::int64_t margin = std::max(256 * kMiB, freeBytes / 20);
     const std::int64_t fixed = plus(plus(info.weightBytes, scratch), tokenizer);

@@ -2,7 +2,9 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -10,6 +12,23 @@
 #include "kernels/result.h"
 
 namespace quern::engine {
+
+/// What a model gives for its input.
+enum class ModelTask : std::uint8_t {
+    kGenerate,  // tokens that follow
+    kEmbed,     // a vector
+    kScore,     // how well a document answers a query
+};
+
+/// "generate", "embed", "score".
+[[nodiscard]] std::string_view taskName(ModelTask task);
+
+/// How the hidden states of a text's tokens become one row.
+enum class Pooling : std::uint8_t { kNone, kMean, kFirst, kLast };
+/// "mean", "first", "last"; "none".
+[[nodiscard]] std::string_view poolingName(Pooling pooling);
+/// By its name, or "cls" for the first token. kInvalidArgument lists them.
+[[nodiscard]] Result<Pooling> poolingByName(std::string_view name);
 
 struct TensorSummary {
     std::string name;
@@ -47,10 +66,24 @@ struct ModelInfo {
     std::int64_t intermediateSize = 0;    // the widest feed-forward block …
     std::int64_t queryElements = 0;       // … and row of queries; of supported models
     std::vector<CacheLayer> cacheLayers;  // by layer; of supported models
+    ModelTask task = ModelTask::kGenerate;
+    Pooling pooling = Pooling::kNone;  // of models that embed or score …
+    std::int64_t vectorSize = 0;       // … and the elements of what they give
+    bool isNormalized = true;          // their vectors have length 1, unless a request differs
+    /// Its tokens see each other in both directions: a text is computed in one step, and nothing of
+    /// it is kept.
+    bool isBidirectional = false;
+    std::int64_t tokenTypes = 0;  // kinds of tokens it tells apart, as the texts of a pair
     std::string chatTemplate;
     std::vector<TensorSummary> tensors;
     std::vector<std::pair<std::string, std::string>> metadata;  // key, value as text (cut if long)
 };
+
+/// Whether all tokens of a text must be computed in one step, and none come from a cache.
+[[nodiscard]] bool takesWhole(const ModelInfo& info);
+/// Makes the info say what the model gives with this pooling. kInvalidArgument for a model whose
+/// pooling is not to be chosen, because it scores.
+[[nodiscard]] Status choosePooling(Pooling pooling, ModelInfo& info);
 
 /// Reads headers only. kCorrupt names the field; an unknown architecture is not an error here, it
 /// gives isSupported = false and why.
@@ -67,6 +100,7 @@ struct LoadOptions {
     std::int64_t maxRunning = 64;   // sequences in a step
     std::int64_t stepTokens = 512;  // the token budget of a step
     bool prefixCaching = true;
+    std::optional<Pooling> pooling;  // embeds, with this pooling, whatever the model says
 };
 
 struct FitItem {

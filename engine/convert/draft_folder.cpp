@@ -27,6 +27,9 @@ void addGeneralKeys(const ReadModel& model, const ImportOptions& options, const 
 // Kinds of layers whose tensors a folder holds otherwise than a GGUF file does; empty: none.
 std::string layersThatCannotBeWritten(const ModelSpec& spec) {
     std::set<std::string> kinds;
+    if (spec.pooling != Pooling::kNone) {
+        kinds.insert("pooled vectors");
+    }
     for (const LayerSpec& layer : spec.layers) {
         if (stateFloats(layer.state, spec.hiddenSize) > 0) {
             kinds.insert("layers that keep a state");

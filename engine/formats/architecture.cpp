@@ -253,20 +253,14 @@ struct Partial {
 };
 
 constexpr std::string_view kExperts = "mixture-of-experts layers";
-constexpr std::string_view kEncoder = "encoder layers (attention in both directions)";
+constexpr std::string_view kBiases = "positions as biases of attention (ALiBi)";
 constexpr std::string_view kState = "layers that keep a state instead of a cache";
 
 constexpr std::array kPartial{
     Partial{"granitemoe", kExperts, "granite"},
     Partial{"ernie4_5-moe", kExperts, "ernie4_5"},
     Partial{"ernie4_5_moe", kExperts, "ernie4_5"},
-    Partial{"bert", kEncoder, "gpt2"},
-    Partial{"nomic-bert", kEncoder, "gpt2"},
-    Partial{"modernbert", kEncoder, "gpt2"},
-    Partial{"modern-bert", kEncoder, "gpt2"},
-    Partial{"jina-bert-v2", kEncoder, "gpt2"},
-    Partial{"roberta", kEncoder, "gpt2"},
-    Partial{"xlm-roberta", kEncoder, "gpt2"},
+    Partial{"jina-bert-v2", kBiases, "bert"},
     Partial{"mamba", kState, "mamba2"},
     Partial{"lfm2moe", kExperts, "lfm2"},
     Partial{"lfm2_moe", kExperts, "lfm2"},
@@ -292,8 +286,9 @@ std::string_view nearestName(std::string_view name) {
 
 template <class Matches>
 const Architecture* findArchitecture(Matches matches) {
-    for (const std::span<const Architecture> some : {std::span<const Architecture>(kArchitectures),
-                                                     expertArchitectures(), stateArchitectures()}) {
+    for (const std::span<const Architecture> some :
+         {std::span<const Architecture>(kArchitectures), expertArchitectures(),
+          stateArchitectures(), encoderArchitectures()}) {
         const auto found = std::find_if(some.begin(), some.end(), matches);
         if (found != some.end()) {
             return &*found;

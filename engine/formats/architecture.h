@@ -39,9 +39,10 @@ enum class FusedQkv : std::uint8_t {
 
 /// Which layers see a window, where the file has a window and does not say which.
 enum class Windows : std::uint8_t {
-    kNone,        // the window is ignored
-    kAll,         // every layer
-    kAllButLast,  // of each group of `pattern` layers all but the last
+    kNone,         // the window is ignored
+    kAll,          // every layer
+    kAllButLast,   // of each group of `pattern` layers all but the last …
+    kAllButFirst,  // … or all but the first
 };
 
 /// What layers without attention have in its place (see StateSpec).
@@ -101,10 +102,22 @@ struct Architecture {
     std::span<const ConfigDefault> defaults{};
     FusedQkv fusedQkv = FusedQkv::kBlocks;
     bool isTransposed = false;  // Hugging Face matrices are [in, out] (GPT-2)
+
+    // Encoders.
+    bool isBidirectional = false;
+    bool hasTokenTypes = false;
+    bool hasEmbeddingNorm = false;
+    bool hasOutputNorm = true;
+    bool skipsFirstNorm = false;          // the first layer has no norm before its attention
+    bool countsPositionsFromPad = false;  // in a folder: the first position is that of padding + 1
+    kernels::Activation scoreActivation = kernels::Activation::kTanh;
+    std::span<const NameRule> hfOuterNames{};  // as hfNames, of tensors outside of layers
 };
 
 /// Those that keep states.
 [[nodiscard]] std::span<const Architecture> stateArchitectures();
+/// Those that read a text in both directions.
+[[nodiscard]] std::span<const Architecture> encoderArchitectures();
 
 /// Those with experts.
 [[nodiscard]] std::span<const Architecture> expertArchitectures();

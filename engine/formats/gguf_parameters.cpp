@@ -103,7 +103,10 @@ void readRope(const GgufFile& file, const Architecture& architecture, Keys& keys
 
 void readWindows(const GgufMetadata& metadata, const Architecture& architecture, Keys& keys,
                  Hyperparameters& parameters) {
-    const std::int64_t window = keys.integerOr("attention.sliding_window", 0);
+    std::int64_t window = keys.integerOr("attention.sliding_window", 0);
+    if (architecture.isBidirectional && window > 0) {
+        window = window / 2 + 1;  // so many keys to both sides together, and the token's own
+    }
     constexpr std::string_view kPattern = "attention.sliding_window_pattern";
     const GgufValue* pattern = metadata.find(keys.full(kPattern));
     if (pattern != nullptr && pattern->isArray) {
@@ -113,6 +116,32 @@ void readWindows(const GgufMetadata& metadata, const Architecture& architecture,
         }
     } else {
         applyWindowRule(architecture, window, keys.integerOr(kPattern, 0), parameters);
+    }
+}
+
+// The format's numbers; 0 says that the file has none.
+void readPooling(Keys& keys, Hyperparameters& parameters) {
+    const std::int64_t type = keys.integerOr("pooling_type", 0);
+    switch (type) {
+        case 0:
+            return;
+        case 1:
+            parameters.pooling = Pooling::kMean;
+            return;
+        case 2:
+            parameters.pooling = Pooling::kFirst;
+            return;
+        case 3:
+            parameters.pooling = Pooling::kLast;
+            return;
+        case 4:
+            parameters.isScorer = true;
+            return;
+        default:
+            keys.setError({.code = ErrorCode::kUnsupported,
+                           .message = "metadata key " + quotedName(keys.full("pooling_type")) +
+                                      " is " + std::to_string(type) +
+                                      "; 0 (none) to 4 (rank) are supported"});
     }
 }
 
@@ -165,6 +194,7 @@ Result<Hyperparameters> readGgufParameters(const GgufFile& file, const Architect
     readWindows(metadata, architecture, keys, parameters);
     applyRopeRule(architecture, parameters);
     readGgufExperts(file, architecture, keys, parameters);
+    readPooling(keys, parameters);
 
     if (keys.has("attention.scale")) {
         parameters.attentionScale = keys.numberOr("attention.scale", 0);

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <utility>
@@ -5,6 +6,7 @@
 #include "engine/formats/gguf_metadata.h"
 #include "engine/formats/hf_names.h"
 #include "engine/formats/hf_parameters.h"
+#include "engine/formats/hf_pooling.h"
 #include "engine/formats/json_file.h"
 #include "engine/formats/model_facts.h"
 #include "engine/formats/read_model.h"
@@ -226,15 +228,24 @@ Status readScales(const Folder& folder, ReadModel& model) {
     return {};
 }
 
+bool isSequenceClassifier(const Json& config) {
+    const auto classes = config.find("architectures");
+    return classes != config.end() && classes->is_array() && !classes->empty() &&
+           (*classes)[0].is_string() &&
+           (*classes)[0].get_ref<const std::string&>().ends_with("ForSequenceClassification");
+}
+
 // Puts every tensor of the folder under its canonical name.
-Status nameTensors(const Folder& folder, const Architecture& architecture, TensorTable& table) {
+Status nameTensors(const Folder& folder, const Architecture& architecture, bool isScorer,
+                   TensorTable& table) {
     for (const SafetensorsEntry& entry : folder.weights->entries()) {
         if (!scaledName(entry.name).empty() || isActivationScale(entry.name)) {
             continue;
         }
         const HfName name = canonicalHfName(architecture, entry.name);
-        if (name.kind == HfName::Kind::kIgnored) {
-            continue;
+        if (name.kind == HfName::Kind::kIgnored ||
+            (!isScorer && name.canonical.starts_with("cls"))) {
+            continue;  // a head of another task
         }
         const std::string at = "tensor " + quotedName(entry.name);
         if (name.kind == HfName::Kind::kUnknown) {
@@ -293,7 +304,25 @@ Result<ReadModel> readHfFolder(const fs::path& path) {
     model.isTransposed = model.architecture->isTransposed;
     model.areExpertsInterleaved = model.architecture->experts.isInterleaved;
     model.tensors = std::make_unique<TensorTable>();
-    if (auto status = nameTensors(*folder, *model.architecture, *model.tensors); !status) {
+    auto modules = readSentenceModules(path);
+    if (!modules) {
+        return forward(modules);
+    }
+    if (*modules) {
+        model.parameters.pooling = (*modules)->pooling;
+        model.info.isNormalized = (*modules)->isNormalized;
+        if ((*modules)->mostTokens > 0) {
+            model.parameters.contextTokens =
+                std::min(model.parameters.contextTokens, (*modules)->mostTokens);
+        }
+    }
+    model.parameters.isScorer = isSequenceClassifier(folder->config);
+    if (model.parameters.isScorer && textOf(folder->config, "classifier_pooling") == "mean") {
+        model.parameters.pooling = Pooling::kMean;
+    }
+    if (auto status =
+            nameTensors(*folder, *model.architecture, model.parameters.isScorer, *model.tensors);
+        !status) {
         return forward(status);
     }
     if (auto status = readScales(*folder, model); !status) {

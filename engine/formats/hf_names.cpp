@@ -11,15 +11,21 @@ namespace quern::engine {
 namespace {
 
 // Longest first: one is the beginning of another.
-constexpr std::array<std::string_view, 7> kPrefixes{"language_model.model.",
-                                                    "model.language_model.",
-                                                    "language_model.",
-                                                    "model.",
-                                                    "transformer.",
-                                                    "gpt_neox.",
-                                                    "backbone."};
+constexpr std::array<std::string_view, 12> kPrefixes{"language_model.model.",
+                                                     "model.language_model.",
+                                                     "language_model.",
+                                                     "model.",
+                                                     "transformer.",
+                                                     "gpt_neox.",
+                                                     "bert.encoder.",
+                                                     "roberta.encoder.",
+                                                     "encoder.",
+                                                     "bert.",
+                                                     "roberta.",
+                                                     "backbone."};
 
-constexpr std::array<std::string_view, 4> kLayerWords{"layers.", "h.", "blocks.", "block."};
+constexpr std::array<std::string_view, 5> kLayerWords{"layers.", "h.", "blocks.", "block.",
+                                                      "layer."};
 
 constexpr std::array kOuterNames{NameRule{"embed_tokens", "token_embd"},
                                  NameRule{"wte", "token_embd"},
@@ -34,7 +40,8 @@ constexpr std::array kOuterNames{NameRule{"embed_tokens", "token_embd"},
                                  NameRule{"final_layernorm", "output_norm"},
                                  NameRule{"final_layer_norm", "output_norm"},
                                  NameRule{"lm_head", "output"},
-                                 NameRule{"embed_out", "output"}};
+                                 NameRule{"embed_out", "output"},
+                                 NameRule{"score", "cls.output"}};
 
 constexpr std::array kLayerNames{NameRule{"input_layernorm", "attn_norm"},
                                  NameRule{"ln_1", "attn_norm"},
@@ -76,11 +83,25 @@ constexpr std::array<std::string_view, 7> kIgnoredEnds{
 constexpr std::array<std::string_view, 5> kIgnoredBegins{
     "mtp.", "vision_tower.", "multi_modal_projector.", "model.vision_tower.",
     "model.multi_modal_projector."};
+// Heads that an encoder was trained with.
+constexpr std::array<std::string_view, 4> kTrainingHeads{
+    "cls.predictions.", "cls.seq_relationship.", "lm_head.", "decoder."};
 
 const NameRule* findRule(std::span<const NameRule> rules, std::string_view name) {
     const auto found = std::find_if(rules.begin(), rules.end(),
                                     [&](const NameRule& rule) { return rule.from == name; });
     return found == rules.end() ? nullptr : &*found;
+}
+
+const NameRule* findOuterRule(const Architecture& architecture, std::string_view name) {
+    const NameRule* own = findRule(architecture.hfOuterNames, name);
+    return own != nullptr ? own : findRule(kOuterNames, name);
+}
+
+bool isTrainingHead(const Architecture& architecture, std::string_view name) {
+    return architecture.isBidirectional &&
+           std::any_of(kTrainingHeads.begin(), kTrainingHeads.end(),
+                       [&](std::string_view begin) { return name.starts_with(begin); });
 }
 
 bool isIgnored(std::string_view name) {
@@ -127,13 +148,19 @@ LayerPart layerPart(std::string_view name) {
 }  // namespace
 
 HfName canonicalHfName(const Architecture& architecture, std::string_view name) {
+    // Norms of checkpoints that came from TensorFlow have a gamma and a beta.
+    constexpr std::array kSuffixes{NameRule{".weight", ".weight"}, NameRule{".bias", ".bias"},
+                                   NameRule{".gamma", ".weight"}, NameRule{".beta", ".bias"}};
     std::string_view stem = name;
     std::string_view suffix = ".weight";
-    for (const std::string_view end : {".weight", ".bias"}) {
-        if (name.ends_with(end)) {
-            stem = name.substr(0, name.size() - end.size());
-            suffix = end;
+    for (const NameRule& end : kSuffixes) {
+        if (name.ends_with(end.from)) {
+            stem = name.substr(0, name.size() - end.from.size());
+            suffix = end.to;
         }
+    }
+    if (isTrainingHead(architecture, name)) {
+        return {.kind = HfName::Kind::kIgnored, .canonical = {}};
     }
     const std::string_view inner = withoutPrefix(stem);
     if (const LayerPart part = layerPart(inner); !part.number.empty()) {
@@ -150,7 +177,7 @@ HfName canonicalHfName(const Architecture& architecture, std::string_view name) 
             return {.kind = HfName::Kind::kKnown,
                     .canonical = "blk." + std::string(part.number) + "." + *expert};
         }
-    } else if (const NameRule* rule = findRule(kOuterNames, inner); rule != nullptr) {
+    } else if (const NameRule* rule = findOuterRule(architecture, inner); rule != nullptr) {
         return {.kind = HfName::Kind::kKnown,
                 .canonical = std::string(rule->to) + std::string(suffix)};
     }

@@ -23,7 +23,7 @@ Activation readActivation(HfConfig& config, const Architecture& architecture) {
     if (name.empty()) {
         return architecture.activation;
     }
-    if (name == "silu" || name == "swish") {
+    if (name == "silu" || name == "swish" || name == "swiglu") {
         return Activation::kSilu;
     }
     if (name == "gelu") {
@@ -71,6 +71,10 @@ void readSizes(HfConfig& config, const Architecture& architecture, std::int64_t 
     parameters.vocabSize = config.required({"vocab_size"});
     parameters.hiddenSize = config.required({"hidden_size", "n_embd"});
     parameters.contextTokens = config.required({"max_position_embeddings", "n_positions", "n_ctx"});
+    if (architecture.countsPositionsFromPad) {
+        parameters.positionOffset = config.integerOr({"pad_token_id"}, 1) + 1;
+        parameters.contextTokens -= parameters.positionOffset;
+    }
     const std::int64_t heads = config.required({"num_attention_heads", "n_head"});
     std::int64_t kvHeads = config.integerOr({"num_key_value_heads"}, heads);
     parameters.isParallel = config.booleanOr("use_parallel_residual", architecture.isParallel);
@@ -126,6 +130,10 @@ bool readLayerTypes(HfConfig& config, const Architecture& architecture, std::int
 
 void readWindows(HfConfig& config, const Architecture& architecture, Hyperparameters& parameters) {
     std::int64_t window = config.integerOr({"sliding_window"}, 0);
+    if (architecture.isBidirectional && config.number({"local_attention"})) {
+        // So many keys to both sides together, and the token's own.
+        window = config.integerOr({"local_attention"}, 0) / 2 + 1;
+    }
     if (!config.booleanOr("use_sliding_window", true)) {
         window = 0;
     }
@@ -140,8 +148,8 @@ void readWindows(HfConfig& config, const Architecture& architecture, Hyperparame
         applyWindowRule(architecture, window, letters, parameters);
         return;
     }
-    const std::int64_t every =
-        config.integerOr({"sliding_window_pattern", "_sliding_window_pattern"}, 0);
+    const std::int64_t every = config.integerOr(
+        {"sliding_window_pattern", "_sliding_window_pattern", "global_attn_every_n_layers"}, 0);
     applyWindowRule(architecture, window, every, parameters);
     // Qwen 2: windows from this layer on, where they are used at all.
     if (config.has({"max_window_layers"}) && config.booleanOr("use_sliding_window", false)) {
@@ -259,6 +267,12 @@ Result<Hyperparameters> readHfParameters(const Json& json, const Architecture& a
     readHfLatent(config, architecture, parameters);
     readHfExperts(config, architecture, parameters);
     parameters.isHeadTied = config.boolean("tie_word_embeddings");
+    const std::string positions = config.string({"position_embedding_type"});
+    if (architecture.isBidirectional && !positions.empty() && positions != "absolute") {
+        config.setError(ErrorCode::kUnsupported, "position_embedding_type is '" +
+                                                     positions.substr(0, 64) +
+                                                     "'; absolute positions are supported");
+    }
     checkQuantization(config);
     if (config.error()) {
         return tl::unexpected<Error>(*config.error());

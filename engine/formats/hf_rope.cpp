@@ -15,7 +15,7 @@ RopeSpec baseRope(HfConfig& config, const Architecture& architecture,
     RopeSpec rope;
     rope.layout = architecture.hfRope;
     rope.yarnTruncate = architecture.roundsYarn;
-    rope.theta = config.numberOr({"rope_theta", "rotary_emb_base"}, 10000.0);
+    rope.theta = config.numberOr({"rope_theta", "rotary_emb_base", "global_rope_theta"}, 10000.0);
     rope.originalContext =
         config.integerOr({"original_max_position_embeddings"}, parameters.contextTokens);
     return rope;
@@ -97,7 +97,8 @@ void readScaling(HfConfig& values, const Hyperparameters& parameters, RopeSpec& 
 RopeSpec readRope(HfConfig& config, const Architecture& architecture, const Json* dictionary,
                   const Hyperparameters& parameters) {
     RopeSpec rope = baseRope(config, architecture, parameters);
-    double partial = config.numberOr({"partial_rotary_factor", "rotary_pct", "rope_pct"}, 1.0);
+    double partial = config.numberOr(
+        {"partial_rotary_factor", "rotary_pct", "rope_pct", "rotary_emb_fraction"}, 1.0);
     if (dictionary != nullptr) {
         if (!dictionary->is_object()) {
             config.setError(ErrorCode::kCorrupt, "rope scaling is no object");
@@ -132,7 +133,7 @@ void readHfRope(HfConfig& config, const Architecture& architecture, Hyperparamet
     parameters.rope = readRope(config, architecture, dictionary, parameters);
     if (architecture.hasLocalTheta) {
         RopeSpec local = readRope(config, architecture, nullptr, parameters);
-        local.theta = config.numberOr({"rope_local_base_freq"}, 10000.0);
+        local.theta = config.numberOr({"rope_local_base_freq", "local_rope_theta"}, 10000.0);
         parameters.localRope = local;
     }
 }

@@ -190,6 +190,29 @@ AttentionSpec makeAttention(const Architecture& architecture, const Hyperparamet
     return attention;
 }
 
+// What the model gives instead of logits. A score's head is what its tensors say.
+Status readResult(const Architecture& architecture, const Hyperparameters& parameters,
+                  const TensorTable& table, ModelSpec& spec) {
+    const bool readsBothWays = architecture.isBidirectional;
+    spec.pooling = parameters.pooling.value_or(
+        parameters.isScorer ? (readsBothWays ? Pooling::kFirst : Pooling::kLast)
+                            : (readsBothWays ? Pooling::kMean : Pooling::kNone));
+    if (!parameters.isScorer) {
+        return {};
+    }
+    const auto output = table.find("cls.output.weight");
+    if (!output || output->shape.rank != 2) {
+        return fail(ErrorCode::kCorrupt,
+                    output ? "tensor 'cls.output.weight' has shape " + shapeText(output->shape)
+                           : "tensor 'cls.output.weight', which gives the scores, is missing");
+    }
+    spec.scoreHead = ScoreHead{.hasDense = table.has("cls.weight"),
+                               .activation = architecture.scoreActivation,
+                               .hasNorm = table.has("cls.norm.weight"),
+                               .outputs = output->shape.dims[0]};
+    return {};
+}
+
 // A rope's table is made from its size alone: it must not be larger than the file's own queries.
 Status checkRotary(const Hyperparameters& parameters, const TensorTable& table) {
     const auto first = std::ranges::find(parameters.keepsState, false);
@@ -224,7 +247,8 @@ void applyWindowRule(const Architecture& architecture, std::int64_t window, std:
         const auto layer = static_cast<std::int64_t>(i);
         const bool sees =
             architecture.windows == Windows::kNone ||
-            (architecture.windows == Windows::kAllButLast && layer % every == every - 1);
+            (architecture.windows == Windows::kAllButLast && layer % every == every - 1) ||
+            (architecture.windows == Windows::kAllButFirst && layer % every == 0);
         parameters.window[i] = sees ? 0 : window;
     }
 }
@@ -298,6 +322,8 @@ Result<ModelSpec> makeSpec(const Architecture& architecture, const Hyperparamete
                         .attentionNorms = architecture.attentionNorms,
                         .mlpNorms = architecture.mlpNorms,
                         .isParallel = parameters.isParallel};
+        layer.attentionNorms.hasPre =
+            layer.attentionNorms.hasPre && !(architecture.skipsFirstNorm && i == 0);
         if (!parameters.hasExperts.empty() && parameters.hasExperts[i]) {
             layer.experts = parameters.experts;
         }
@@ -313,6 +339,16 @@ Result<ModelSpec> makeSpec(const Architecture& architecture, const Hyperparamete
     spec.logitSoftcap = parameters.logitSoftcap;
     spec.isHeadTied = parameters.isHeadTied.value_or(!table.has("output.weight"));
     spec.hasPositionEmbedding = architecture.hasPositionEmbedding;
+    spec.positionOffset = parameters.positionOffset;
+    spec.hasEmbeddingNorm = architecture.hasEmbeddingNorm;
+    spec.hasOutputNorm = architecture.hasOutputNorm;
+    spec.isBidirectional = architecture.isBidirectional;
+    if (const auto types = table.find("token_types.weight"); types && architecture.hasTokenTypes) {
+        spec.tokenTypes = types->shape.dims[0];
+    }
+    if (auto status = readResult(architecture, parameters, table, spec); !status) {
+        return forward(status);
+    }
     return spec;
 }
 

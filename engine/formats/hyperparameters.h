@@ -48,6 +48,9 @@ struct Hyperparameters {
     LatentSpec latent;
     ExpertsSpec experts;           // of the layers that have them …
     std::vector<bool> hasExperts;  // … by layer; empty where none has
+    std::int64_t positionOffset = 0;
+    std::optional<Pooling> pooling;  // absent: the architecture's
+    bool isScorer = false;           // has a head of scores over the pooled row
 
     [[nodiscard]] std::int64_t layers() const { return static_cast<std::int64_t>(heads.size()); }
 };

@@ -55,15 +55,18 @@ void completeInfo(const ModelSpec& spec, ModelInfo& info) {
     info.hiddenSize = spec.hiddenSize;
     info.vocabSize = spec.vocabSize;
     info.activeParameters = info.parameters;
+    info.task = spec.scoreHead                   ? ModelTask::kScore
+                : spec.pooling != Pooling::kNone ? ModelTask::kEmbed
+                                                 : ModelTask::kGenerate;
+    info.pooling = spec.pooling;
+    info.vectorSize = spec.scoreHead                   ? spec.scoreHead->outputs
+                      : spec.pooling != Pooling::kNone ? spec.hiddenSize
+                                                       : 0;
+    info.isBidirectional = spec.isBidirectional;
+    info.tokenTypes = spec.tokenTypes;
     info.cacheLayers.clear();
     for (const LayerSpec& layer : spec.layers) {
         const AttentionSpec& attention = layer.attention;
-        // Latent attention's values are part of its keys.
-        const std::int64_t valuesKept = attention.latent.rank > 0 ? 0 : attention.valueDim;
-        info.cacheLayers.push_back(
-            {.elementsPerToken = attention.kvHeads * (attention.keyDim + valuesKept),
-             .window = attention.window,
-             .stateFloats = stateFloats(layer.state, spec.hiddenSize)});
         if (layer.experts.count > 0) {
             info.intermediateSize =
                 std::max(info.intermediateSize, widthOfExperts(layer.experts, spec.hiddenSize));
@@ -74,6 +77,15 @@ void completeInfo(const ModelSpec& spec, ModelInfo& info) {
         }
         info.queryElements = std::max({info.queryElements, attention.heads * attention.keyDim,
                                        stateWidth(layer.state, spec.hiddenSize)});
+        if (spec.isBidirectional && !info.cacheLayers.empty()) {
+            continue;  // all write over one layer's
+        }
+        // Latent attention's values are part of its keys.
+        const std::int64_t valuesKept = attention.latent.rank > 0 ? 0 : attention.valueDim;
+        info.cacheLayers.push_back(
+            {.elementsPerToken = attention.kvHeads * (attention.keyDim + valuesKept),
+             .window = spec.isBidirectional ? 0 : attention.window,
+             .stateFloats = stateFloats(layer.state, spec.hiddenSize)});
     }
 }
 

@@ -13,9 +13,8 @@ namespace quern::engine {
 namespace {
 
 // What every architecture may have, and tables that readers use themselves.
-constexpr std::array<std::string_view, 7> kOuter{
-    "token_embd",         "output_norm",       "output",       "rope_freqs",
-    "rope_factors_short", "rope_factors_long", "position_embd"};
+constexpr std::array<std::string_view, 6> kOuter{
+    "token_embd", "output_norm", "output", "rope_freqs", "rope_factors_short", "rope_factors_long"};
 constexpr std::array<std::string_view, 8> kInLayers{
     "attn_q", "attn_k", "attn_v", "attn_qkv", "attn_output", "ffn_up", "ffn_gate_up", "ffn_down"};
 constexpr std::array<std::string_view, 10> kOfExperts{
@@ -24,6 +23,7 @@ constexpr std::array<std::string_view, 10> kOfExperts{
 constexpr std::array<std::string_view, 8> kOfLatent{"attn_q_a",      "attn_q_a_norm",  "attn_q_b",
                                                     "attn_kv_a_mqa", "attn_kv_a_norm", "attn_kv_b",
                                                     "attn_k_b",      "attn_v_b"};
+constexpr std::array<std::string_view, 3> kScores{"cls", "cls.norm", "cls.output"};
 // Tables of frequencies that old converters wrote into each layer.
 constexpr std::array<std::string_view, 2> kIgnoredInLayers{"attn_rot_embd", "rope_freqs"};
 
@@ -89,6 +89,19 @@ std::string_view withoutExpert(std::string_view stem) {
     return dot == std::string_view::npos ? stem : stem.substr(0, dot + 5);
 }
 
+bool isKnownOutside(const Architecture& architecture, std::string_view stem) {
+    if (stem == "position_embd") {
+        return architecture.hasPositionEmbedding;
+    }
+    if (stem == "token_types") {
+        return architecture.hasTokenTypes;
+    }
+    if (stem == "token_embd_norm") {
+        return architecture.hasEmbeddingNorm;
+    }
+    return contains(kOuter, stem) || contains(kScores, stem);
+}
+
 // "blk.12.attn_q" → 12 and "attn_q"; −1 outside of layers.
 struct Place {
     std::int64_t layer = -1;
@@ -128,10 +141,8 @@ Status checkTensors(const Architecture& architecture, const Hyperparameters& par
                                                  "; the model's header says " +
                                                  std::to_string(parameters.layers()) + " layers");
         }
-        const bool isKnown =
-            place.layer < 0 ? contains(kOuter, place.stem) && (place.stem != "position_embd" ||
-                                                               architecture.hasPositionEmbedding)
-                            : contains(inLayers, place.stem);
+        const bool isKnown = place.layer < 0 ? isKnownOutside(architecture, place.stem)
+                                             : contains(inLayers, place.stem);
         if (!isKnown) {
             return fail(ErrorCode::kUnsupported,
                         "tensor " + quotedName(name) + " is none that architecture '" +

@@ -1,6 +1,7 @@
 #include "engine/model/check_spec.h"
 
 #include <cmath>
+#include <cstdint>
 #include <string>
 #include <utility>
 
@@ -94,6 +95,14 @@ Status checkSpec(const ModelSpec& spec) {
     }
     if (auto status = checkSize("hidden size", spec.hiddenSize); !status) {
         return status;
+    }
+    if (auto status = checkSize("token types", spec.tokenTypes, 0); !status) {
+        return status;
+    }
+    if (spec.scoreHead) {
+        if (auto status = checkSize("scores", spec.scoreHead->outputs); !status) {
+            return status;
+        }
     }
     for (std::size_t i = 0; i < spec.layers.size(); ++i) {
         if (auto status = checkLayer(spec, i); !status) {

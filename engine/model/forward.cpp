@@ -1,15 +1,15 @@
 #include "engine/model/forward.h"
 
-#include <algorithm>
-#include <map>
 #include <string>
 #include <utility>
 
+#include "engine/model/cache_groups.h"
 #include "engine/model/check_spec.h"
 #include "engine/model/experts.h"
 #include "engine/model/latent_attention.h"
 #include "engine/model/pass_builder.h"
 #include "engine/model/rope.h"
+#include "engine/model/score_rows.h"
 #include "engine/model/state_layers.h"
 
 namespace quern::engine {
@@ -28,10 +28,6 @@ std::string tensorPrefix(std::size_t layer) {
     return "blk." + std::to_string(layer) + ".";
 }
 
-bool keepsState(const LayerSpec& layer) {
-    return !std::holds_alternative<std::monostate>(layer.state);
-}
-
 /// Puts one layer after the other. Errors are sticky in the PassBuilder, so the code below reads as
 /// the forward pass does.
 class ForwardBuilder {
@@ -48,7 +44,7 @@ public:
                 m_pass.ownedVector("rope." + std::to_string(i), std::move(table->freqs)));
             m_ropeMagnitudes.push_back(table->magnitude);
         }
-        groupLayers();
+        m_cache = groupLayers(spec, m_pass);
     }
 
     Result<ForwardPass> build() {
@@ -56,51 +52,26 @@ public:
         for (std::size_t i = 0; i < m_spec.layers.size() && !m_pass.hasError(); ++i) {
             x = layer(i, x);
         }
-        if (m_spec.layers.empty()) {
+        if (m_spec.layers.empty() && m_spec.pooling != Pooling::kMean) {
             x = m_pass.gather("gather", x);
         }
         head(x);
-        return m_pass.take(m_groups);
+        return m_pass.take(m_cache.groups);
     }
 
 private:
-    /// Layers with the same window share block tables; those that see everything come first, all
-    /// that keep a state last.
-    void groupLayers() {
-        std::map<std::int64_t, std::int32_t> groupOfWindow;
-        for (const LayerSpec& layer : m_spec.layers) {
-            if (!keepsState(layer)) {
-                groupOfWindow.emplace(layer.attention.window, 0);
-            }
-        }
-        for (auto& [window, group] : groupOfWindow) {
-            group = static_cast<std::int32_t>(m_groups.size());
-            m_groups.push_back({.window = window});
-        }
-        m_stateGroup = static_cast<std::int32_t>(m_groups.size());
-        if (std::ranges::any_of(m_spec.layers, keepsState)) {
-            m_groups.push_back({.isState = true});
-        }
-        for (const LayerSpec& layer : m_spec.layers) {
-            const AttentionSpec& a = layer.attention;
-            m_kvLayers.push_back(keepsState(layer)
-                                     ? kNone
-                                     : m_pass.addKvLayer({.group = groupOfWindow.at(a.window),
-                                                          .kvHeads = a.kvHeads,
-                                                          .keyDim = a.keyDim,
-                                                          .valueDim = a.valueDim,
-                                                          .isValueInKey = a.latent.rank > 0}));
-        }
-    }
-
     ValueId embed() {
-        const ValueId tokens = m_pass.embed("embed", "token_embd.weight", m_spec.embeddingScale);
-        if (!m_spec.hasPositionEmbedding) {
-            return tokens;
+        ValueId x = m_pass.embed("embed", "token_embd.weight", m_spec.embeddingScale);
+        if (m_spec.tokenTypes > 0) {
+            const ValueId types = m_pass.embedTypes("embed.type", "token_types.weight");
+            x = m_pass.add("embed.type.sum", x, types);
         }
-        const ValueId positions =
-            m_pass.embedPositions("embed.position", "position_embd.weight", m_spec.positionOffset);
-        return m_pass.add("embed.sum", tokens, positions);
+        if (m_spec.hasPositionEmbedding) {
+            const ValueId positions = m_pass.embedPositions(
+                "embed.position", "position_embd.weight", m_spec.positionOffset);
+            x = m_pass.add("embed.sum", x, positions);
+        }
+        return m_spec.hasEmbeddingNorm ? m_pass.norm("embed.norm", x, "token_embd_norm") : x;
     }
 
     ValueId layer(std::size_t index, ValueId x) {
@@ -115,11 +86,11 @@ private:
                                                       {.pass = m_pass,
                                                        .name = name,
                                                        .tensor = tensor,
-                                                       .group = m_stateGroup,
+                                                       .group = m_cache.stateGroup,
                                                        .hidden = m_spec.hiddenSize},
                                                       attentionIn)
                                          : attention(index, attentionIn);
-        if (index + 1 == m_spec.layers.size()) {
+        if (index + 1 == m_spec.layers.size() && m_spec.pooling != Pooling::kMean) {
             mixed = m_pass.gather(name + "attn.gather", mixed);
             const bool isShared = attentionIn == x;
             x = m_pass.gather(name + "gather", x);
@@ -128,11 +99,10 @@ private:
             }
         }
         const std::string outStem = keepsState(spec) ? stateOutputStem(spec.state) : "attn_output";
-        ValueId attended =
+        const ValueId attended =
             m_pass.linear(name + "attn.out", mixed, tensor + outStem, m_spec.hiddenSize);
-        attended = leaveBlock(attended, spec.attentionNorms, name + "attn.",
-                              tensor + "post_attention_norm");
-        const ValueId residual = m_pass.add(name + "attn.residual", x, attended);
+        const ValueId residual = leaveBlock(x, attended, spec.attentionNorms, name + "attn.",
+                                            tensor + "post_attention_norm");
         if (!spec.hasMlp) {
             return residual;
         }
@@ -143,20 +113,25 @@ private:
         } else if (spec.isParallel) {
             mlpIn = attentionIn;
         }
-        ValueId transformed = spec.experts.count > 0 ? expertsBlock(m_pass, spec, m_spec.hiddenSize,
-                                                                    name + "mlp.", tensor, mlpIn)
-                                                     : mlp(spec.mlp, name, tensor, mlpIn);
-        transformed =
-            leaveBlock(transformed, spec.mlpNorms, name + "mlp.", tensor + "post_ffw_norm");
-        return m_pass.add(name + "mlp.residual", residual, transformed);
+        const ValueId transformed =
+            spec.experts.count > 0
+                ? expertsBlock(m_pass, spec, m_spec.hiddenSize, name + "mlp.", tensor, mlpIn)
+                : mlp(spec.mlp, name, tensor, mlpIn);
+        return leaveBlock(residual, transformed, spec.mlpNorms, name + "mlp.",
+                          tensor + "post_ffw_norm");
     }
 
-    ValueId leaveBlock(ValueId x, const BlockNorms& norms, const std::string& name,
+    ValueId leaveBlock(ValueId x, ValueId made, const BlockNorms& norms, const std::string& name,
                        const std::string& normTensor) {
-        if (norms.hasPost) {
-            x = m_pass.norm(name + "postnorm", x, normTensor);
+        const auto postNorm = [&](ValueId value) {
+            return m_pass.norm(name + "postnorm", value, normTensor);
+        };
+        if (norms.hasPost && !norms.isPostOfSum) {
+            made = postNorm(made);
         }
-        return m_pass.scale(name + "scale", x, m_spec.residualScale);
+        made = m_pass.scale(name + "scale", made, m_spec.residualScale);
+        const ValueId sum = m_pass.add(name + "residual", x, made);
+        return norms.hasPost && norms.isPostOfSum ? postNorm(sum) : sum;
     }
 
     ValueId attention(std::size_t index, ValueId x) {
@@ -199,20 +174,23 @@ private:
         const AttentionSpec& a = m_spec.layers[index].attention;
         const std::string name = layerName(index) + "attn.";
         const std::string tensor = tensorPrefix(index);
-        const std::int32_t kvLayer = m_kvLayers[index];
+        const std::int32_t kvLayer = m_cache.kvLayers[index];
         m_pass.emit(name + "write",
                     kernels::KvWriteOp{.key = key, .value = value, .kvLayer = kvLayer});
         const ValueId out = m_pass.value(name + "mix", query, a.heads * a.valueDim);
         const WeightId sinks =
             a.hasSinks ? m_pass.vector(tensor + "attn_sinks.weight", a.heads) : kNone;
-        m_pass.emit(name + "mix", kernels::AttentionOp{.query = query,
-                                                       .out = out,
-                                                       .kvLayer = kvLayer,
-                                                       .heads = a.heads,
-                                                       .scale = a.scale,
-                                                       .window = a.window,
-                                                       .softcap = a.softcap,
-                                                       .sinks = sinks});
+        m_pass.emit(name + "mix",
+                    kernels::AttentionOp{.query = query,
+                                         .out = out,
+                                         .kvLayer = kvLayer,
+                                         .heads = a.heads,
+                                         .scale = a.scale,
+                                         .window = a.window,
+                                         .sight = m_spec.isBidirectional ? kernels::Sight::kAll
+                                                                         : kernels::Sight::kEarlier,
+                                         .softcap = a.softcap,
+                                         .sinks = sinks});
         return out;
     }
 
@@ -256,7 +234,15 @@ private:
     }
 
     void head(ValueId x) {
-        x = m_pass.norm("output.norm", x, "output_norm");
+        if (m_spec.hasOutputNorm) {
+            x = m_pass.norm("output.norm", x, "output_norm");
+        }
+        if (m_spec.pooling != Pooling::kNone) {
+            x = m_spec.pooling == Pooling::kMean ? m_pass.gather("pool", x) : x;
+            m_pass.setOutput(
+                m_spec.scoreHead ? scoreRows(m_pass, *m_spec.scoreHead, m_spec.hiddenSize, x) : x);
+            return;
+        }
         ValueId logits = m_pass.linear("output", x, m_spec.isHeadTied ? "token_embd" : "output",
                                        m_spec.vocabSize);
         logits = m_pass.scale("output.scale", logits, m_spec.logitScale);
@@ -274,9 +260,7 @@ private:
     PassBuilder m_pass;
     std::vector<WeightId> m_ropeFreqs;
     std::vector<float> m_ropeMagnitudes;
-    std::vector<KvGroupSpec> m_groups;
-    std::vector<std::int32_t> m_kvLayers;  // [layers]; kNone where a state is kept
-    std::int32_t m_stateGroup = 0;
+    CacheGroups m_cache;
 };
 
 }  // namespace

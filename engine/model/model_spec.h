@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "engine/model/state_spec.h"
+#include "engine/model_info.h"
 #include "kernels/ops.h"
 
 namespace quern::engine {
@@ -89,10 +90,19 @@ struct ExpertsSpec {
     bool hasSharedGate = false;           // its result is multiplied by a gate's sigmoid
 };
 
-/// Which norms stand around a block. x += post(block(pre(x))).
+/// Which norms stand around a block: x += post(block(pre(x))), or x = post(x + block(pre(x))).
 struct BlockNorms {
     bool hasPre = true;
     bool hasPost = false;
+    bool isPostOfSum = false;
+};
+
+/// What turns a pooled row into scores: output(norm(activation(dense(x)))).
+struct ScoreHead {
+    bool hasDense = false;
+    kernels::Activation activation = kernels::Activation::kTanh;  // after the dense matrix
+    bool hasNorm = false;
+    std::int64_t outputs = 1;
 };
 
 struct LayerSpec {
@@ -142,6 +152,8 @@ struct LayerSpec {
 ///   [experts, hidden, intermediate], or a matrix an expert: ffn_up_exps.7.weight; biases
 ///   [experts, rows] · ffn_gate_shexp, ffn_up_shexp, ffn_down_shexp (sharedIntermediate)
 ///   · ffn_gate_inp_shexp [1, hidden] (hasSharedGate)
+///   token_types.weight [tokenTypes, hidden] · token_embd_norm (hasEmbeddingNorm)
+///   cls [hidden, hidden], cls.norm, cls.output [outputs, hidden]: the scoreHead
 /// A reader whose file names or fuses them otherwise maps them: parallel blocks with two norms have
 /// attention's under attn_norm and the MLP's under ffn_norm, whatever the file calls them.
 struct ModelSpec {
@@ -159,6 +171,12 @@ struct ModelSpec {
     bool isHeadTied = false;            // the embedding table is the head
     bool hasPositionEmbedding = false;  // a learned row a position is added to the embedding …
     std::int64_t positionOffset = 0;    // … of row position + offset
+    std::int64_t tokenTypes = 0;        // learned rows a token type, likewise
+    bool hasEmbeddingNorm = false;
+    bool hasOutputNorm = true;
+    bool isBidirectional = false;
+    Pooling pooling = Pooling::kNone;    // the result is a pooled row, not logits …
+    std::optional<ScoreHead> scoreHead;  // … with this head over it
 };
 
 }  // namespace quern::engine

@@ -231,6 +231,17 @@ ValueId PassBuilder::embedPositions(const std::string& name, const std::string& 
     return out;
 }
 
+ValueId PassBuilder::embedTypes(const std::string& name, const std::string& tensor) {
+    const WeightId table = matrix(tensor, m_spec.tokenTypes, m_spec.hiddenSize);
+    if (hasError()) {
+        return kNone;
+    }
+    const ValueId out = newValue(name, Rows::kTokens, m_spec.hiddenSize);
+    emit(name,
+         kernels::EmbedOp{.table = table, .out = out, .index = kernels::EmbedIndex::kTokenType});
+    return out;
+}
+
 ValueId PassBuilder::linear(const std::string& name, ValueId in, const std::string& stem,
                             std::int64_t outputs) {
     const WeightId weight = matrix(stem + ".weight", outputs, cols(in));
@@ -304,7 +315,18 @@ ValueId PassBuilder::gather(const std::string& name, ValueId in) {
         return kNone;
     }
     const ValueId out = newValue(name, Rows::kOutputs, cols(in));
-    emit(name, kernels::GatherOutputsOp{.in = in, .out = out});
+    switch (m_spec.pooling) {
+        case Pooling::kMean:
+            emit(name, kernels::PoolOp{.in = in, .out = out, .kind = kernels::PoolKind::kMean});
+            break;
+        case Pooling::kFirst:
+            emit(name, kernels::PoolOp{.in = in, .out = out, .kind = kernels::PoolKind::kFirst});
+            break;
+        case Pooling::kNone:
+        case Pooling::kLast:
+            emit(name, kernels::GatherOutputsOp{.in = in, .out = out});
+            break;
+    }
     return out;
 }
 

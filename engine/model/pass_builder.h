@@ -46,6 +46,8 @@ public:
     /// Rows by position; kCorrupt when the table is shorter than the model's context.
     kernels::ValueId embedPositions(const std::string& name, const std::string& tensor,
                                     std::int64_t offset);
+    /// Rows by token type.
+    kernels::ValueId embedTypes(const std::string& name, const std::string& tensor);
     /// `stem`.weight [outputs, cols of in] and its bias, where there is one.
     kernels::ValueId linear(const std::string& name, kernels::ValueId in, const std::string& stem,
                             std::int64_t outputs);
@@ -58,7 +60,7 @@ public:
     kernels::ValueId add(const std::string& name, kernels::ValueId a, kernels::ValueId b);
     /// The value itself when the factor is 1.
     kernels::ValueId scale(const std::string& name, kernels::ValueId in, float factor);
-    /// From rows of tokens to rows of outputs.
+    /// From rows of tokens to rows of outputs: those that are asked for, or a text's pooled one.
     kernels::ValueId gather(const std::string& name, kernels::ValueId in);
 
     std::int32_t addKvLayer(kernels::KvLayer layer);

@@ -1,6 +1,10 @@
 #include "tests/support/safetensors_builder.h"
 
+#include <cstring>
+#include <nlohmann/json.hpp>
+
 #include "tests/support/gguf_builder.h"
+#include "tests/support/golden.h"
 
 namespace quern::test {
 
@@ -26,6 +30,30 @@ SafetensorsBuilder& SafetensorsBuilder::raw(std::string_view name,
                 "\",\"shape\":[" + dims + "],\"data_offsets\":[" + std::to_string(m_data.size()) +
                 "," + std::to_string(m_data.size() + bytes.size()) + "]}";
     m_data += bytes;
+    return *this;
+}
+
+SafetensorsBuilder& SafetensorsBuilder::values(std::string_view name,
+                                               const std::vector<std::int64_t>& shape,
+                                               const std::vector<float>& values) {
+    return raw(name, shape, "F32",
+               {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(float)});
+}
+
+SafetensorsBuilder& SafetensorsBuilder::copyOf(const std::filesystem::path& file) {
+    const std::string bytes = readFile(file);
+    std::uint64_t size = 0;
+    std::memcpy(&size, bytes.data(), sizeof(size));
+    const auto header = nlohmann::json::parse(bytes.substr(sizeof(size), size));
+    for (const auto& [name, entry] : header.items()) {
+        if (name != "__metadata__") {
+            const auto begin = entry["data_offsets"][0].get<std::size_t>();
+            const auto end = entry["data_offsets"][1].get<std::size_t>();
+            raw(name, entry["shape"].get<std::vector<std::int64_t>>(),
+                entry["dtype"].get<std::string>(),
+                std::string_view(bytes).substr(sizeof(size) + size + begin, end - begin));
+        }
+    }
     return *this;
 }
 

@@ -17,6 +17,11 @@ public:
     /// A tensor with these bytes.
     SafetensorsBuilder& raw(std::string_view name, const std::vector<std::int64_t>& shape,
                             std::string_view dtype, std::string_view bytes);
+    /// An F32 tensor of these values, row by row.
+    SafetensorsBuilder& values(std::string_view name, const std::vector<std::int64_t>& shape,
+                               const std::vector<float>& values);
+    /// All tensors of a file.
+    SafetensorsBuilder& copyOf(const std::filesystem::path& file);
     [[nodiscard]] std::string bytes() const;
 
     /// A file of any header and data, right or wrong.

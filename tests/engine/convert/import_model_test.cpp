@@ -231,5 +231,20 @@ TEST(ImportModel, RefusesWhatGgufCannotSay) {
     EXPECT_FALSE(fs::exists(folder.path() / "m.gguf"));
 }
 
+TEST(ImportModel, RefusesAModelOfVectors) {
+    const test::TempFolder folder;
+    writeLlama(folder.path(), kLlamaConfig);
+    fs::create_directories(folder.path() / "1_Pooling");
+    test::writeFile(folder.path() / "1_Pooling" / "config.json",
+                    R"({"pooling_mode_lasttoken": true})");
+    test::writeFile(folder.path() / "modules.json",
+                    R"([{"path": "1_Pooling", "type": "sentence_transformers.models.Pooling"}])");
+    const auto made = importModel(
+        {.source = folder.path(), .target = folder.path() / "m.gguf", .quantization = "F32"});
+    ASSERT_FALSE(made.has_value());
+    EXPECT_NE(made.error().message.find("missing are pooled vectors"), std::string::npos)
+        << made.error().message;
+}
+
 }  // namespace
 }  // namespace quern::engine
