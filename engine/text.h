@@ -27,6 +27,13 @@ struct EncodeOptions {
     bool parseSpecial = false;
 };
 
+/// Two texts as one sequence.
+struct EncodedPair {
+    std::vector<TokenId> ids;
+    std::int64_t secondFrom = 0;  // the first token of the second text …
+    bool hasTypes = false;  // … from which on they are of type 1, for models that know types
+};
+
 /// Tokens with a role. Absent where the model has none.
 struct SpecialTokens {
     std::optional<TokenId> bos;
@@ -51,6 +58,14 @@ public:
     /// kInvalidArgument only where the vocabulary has no token at all for a byte and no unknown.
     [[nodiscard]] virtual Result<std::vector<TokenId>> encode(std::string_view text,
                                                               EncodeOptions options) const = 0;
+    /// A query and a document, with the tokens that the model has before, between and behind them.
+    /// Texts that spell special tokens stay texts. kUnsupported where it knows no pairs.
+    [[nodiscard]] virtual Result<EncodedPair> encodePair(std::string_view first,
+                                                         std::string_view second) const {
+        (void)first;
+        (void)second;
+        return fail(ErrorCode::kUnsupported, "the tokenizer knows no pairs of texts");
+    }
     /// The bytes a token stands for in the middle of a text; control tokens give their spelling.
     /// Empty for ids out of range.
     [[nodiscard]] virtual std::string_view tokenBytes(TokenId id) const = 0;

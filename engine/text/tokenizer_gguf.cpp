@@ -22,6 +22,7 @@ struct Draft {
     TokenizerParts parts;
     bool addsBos = false;
     bool addsEos = false;
+    bool addsSeparator = false;  // between the texts of a pair
 };
 
 Result<std::unique_ptr<const Vocabulary>> makeVocabulary(const TokenizerData& data) {
@@ -169,6 +170,7 @@ Status draftBpe(Draft& draft, const std::string& splitterName) {
         draft.parts.decodesAddedAsSpelled = true;
     }
     draft.addsBos = splitter->addsBos;
+    draft.addsSeparator = splitter->addsSeparator;
     draft.parts.description = "BPE (" + splitterName + ")";
     return {};
 }
@@ -285,6 +287,21 @@ Status draftModel(Draft& draft) {
                                              "'; known are gpt2, llama, gemma4, t5 and bert");
 }
 
+/// Texts of a pair are ended each; some put a separator after the first one's end.
+std::optional<PairParts> pairPartsOf(const Draft& draft) {
+    if (draft.parts.suffix.empty()) {
+        return std::nullopt;
+    }
+    PairParts pair{.before = draft.parts.prefix,
+                   .between = draft.parts.suffix,
+                   .behind = draft.parts.suffix,
+                   .hasSecondType = draft.data.model == "bert"};
+    if (draft.data.addsSeparator.value_or(draft.addsSeparator) && draft.parts.special.separator) {
+        pair.between.push_back(*draft.parts.special.separator);
+    }
+    return pair;
+}
+
 }  // namespace
 
 SpecialTokens rolesOf(const TokenizerData& data, const Vocabulary& vocabulary) {
@@ -330,6 +347,7 @@ Result<std::shared_ptr<const Tokenizer>> makeGgufTokenizer(const TokenizerData& 
     if (data.addsEos.value_or(draft.addsEos) && draft.parts.special.eos) {
         draft.parts.suffix.push_back(*draft.parts.special.eos);
     }
+    draft.parts.pair = pairPartsOf(draft);
     return makeTokenizer(std::move(draft.parts));
 }
 

@@ -124,8 +124,7 @@ Result<TokenizerParts> readDocument(const json& document) {
         readModel(root, parts);
     }
     if (status) {
-        readPostProcessor(root.child("post_processor"), parts.vocabulary->size(), parts.prefix,
-                          parts.suffix);
+        readPostProcessor(root.child("post_processor"), parts);
         readDecoder(root.child("decoder"), parts);
     }
     if (!status) {

@@ -55,13 +55,16 @@ private:
     Status* m_status;
 };
 
+/// Refuses what is nested too deeply; `depth`: how many sequences are around it.
+[[nodiscard]] bool isTooDeep(const JsonNode& node, int depth);
+void refuseType(const JsonNode& node, const std::string& type);
+
 /// The parts of tokenizer.json. All take the node of their member, which may be null, and leave
 /// their error in its status. `depth`: how many sequences are around it.
 [[nodiscard]] NormalizerPtr readNormalizer(const JsonNode& node, int depth = 0);
 void readPreTokenizer(const JsonNode& node, std::vector<PreTokenizerPtr>& steps, int depth = 0);
-/// Fills prefix and suffix. `vocabularySize` bounds the ids.
-void readPostProcessor(const JsonNode& node, std::int32_t vocabularySize,
-                       std::vector<TokenId>& prefix, std::vector<TokenId>& suffix, int depth = 0);
+/// Fills prefix, suffix and pair. Needs the vocabulary, whose size bounds the ids.
+void readPostProcessor(const JsonNode& node, TokenizerParts& parts);
 /// Fills the decoder; a null node joins words with spaces.
 void readDecoder(const JsonNode& node, TokenizerParts& parts);
 /// Fills vocabulary, added tokens and model. `root`: the whole document. Needs the normalizer.

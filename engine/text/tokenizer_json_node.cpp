@@ -90,4 +90,18 @@ void JsonNode::refuse(ErrorCode code, const std::string& what) const {
     }
 }
 
+bool isTooDeep(const JsonNode& node, int depth) {
+    constexpr int kDeepest = 8;
+    if (depth <= kDeepest) {
+        return false;
+    }
+    node.refuse(ErrorCode::kUnsupported,
+                "is nested deeper than " + std::to_string(kDeepest) + " sequences");
+    return true;
+}
+
+void refuseType(const JsonNode& node, const std::string& type) {
+    node.refuse(ErrorCode::kUnsupported, "has the type '" + type + "', which is not known");
+}
+
 }  // namespace quern::engine::text

@@ -10,22 +10,6 @@
 namespace quern::engine::text {
 namespace {
 
-constexpr int kDeepest = 8;
-
-/// Refuses sequences in sequences without end.
-bool isTooDeep(const JsonNode& node, int depth) {
-    if (depth <= kDeepest) {
-        return false;
-    }
-    node.refuse(ErrorCode::kUnsupported,
-                "is nested deeper than " + std::to_string(kDeepest) + " sequences");
-    return true;
-}
-
-void refuseType(const JsonNode& node, const std::string& type) {
-    node.refuse(ErrorCode::kUnsupported, "has the type '" + type + "', which is not known");
-}
-
 std::optional<Regex> compiled(const JsonNode& node, const std::string& pattern) {
     auto regex = Regex::create(pattern, RegexDialect::kOniguruma);
     if (!regex) {
@@ -239,69 +223,6 @@ void readPreTokenizer(const JsonNode& node, std::vector<PreTokenizerPtr>& steps,
         }
         steps.push_back(makeFixedLength(static_cast<std::size_t>(length)));
     } else {
-        refuseType(node, type);
-    }
-}
-
-void readPostProcessor(const JsonNode& node, std::int32_t vocabularySize,
-                       std::vector<TokenId>& prefix, std::vector<TokenId>& suffix, int depth) {
-    if (node.isNull() || isTooDeep(node, depth)) {
-        return;
-    }
-    const auto checked = [&](const JsonNode& place, std::int64_t id) {
-        if (id < 0 || id >= vocabularySize) {
-            place.refuse(ErrorCode::kCorrupt, "names the token " + std::to_string(id) +
-                                                  " of a vocabulary of " +
-                                                  std::to_string(vocabularySize));
-            return TokenId{0};
-        }
-        return static_cast<TokenId>(id);
-    };
-    const auto pairId = [&](const char* key) {
-        const JsonNode pair = node.child(key);
-        if (pair.isNull() || !pair.value().is_array() || pair.value().size() != 2 ||
-            !pair.value()[1].is_number_integer()) {
-            pair.refuse(ErrorCode::kCorrupt, "must be a spelling and an id");
-            return TokenId{0};
-        }
-        return checked(pair, pair.value()[1].get<std::int64_t>());
-    };
-    const std::string type = node.text("type");
-    if (type == "Sequence") {
-        for (const JsonNode& item : node.items("processors")) {
-            readPostProcessor(item, vocabularySize, prefix, suffix, depth + 1);
-        }
-    } else if (type == "BertProcessing" || type == "RobertaProcessing") {
-        prefix.insert(prefix.begin(), pairId("cls"));
-        suffix.push_back(pairId("sep"));
-    } else if (type == "TemplateProcessing") {
-        std::vector<TokenId> before;
-        bool isAfterText = false;
-        for (const JsonNode& piece : node.items("single")) {
-            if (piece.has("Sequence")) {
-                if (isAfterText) {
-                    piece.refuse(ErrorCode::kUnsupported, "uses the text a second time");
-                }
-                isAfterText = true;
-                continue;
-            }
-            const std::string name = piece.child("SpecialToken").text("id");
-            const JsonNode token = node.child("special_tokens").child(name.c_str());
-            if (token.isNull()) {
-                piece.refuse(ErrorCode::kCorrupt,
-                             "names '" + name + "', which special_tokens lacks");
-            }
-            for (const JsonNode& id : token.items("ids")) {
-                if (!id.value().is_number_integer()) {
-                    id.refuse(ErrorCode::kCorrupt, "must be an integer");
-                    continue;
-                }
-                const TokenId value = checked(id, id.value().get<std::int64_t>());
-                (isAfterText ? suffix : before).push_back(value);
-            }
-        }
-        prefix.insert(prefix.begin(), before.begin(), before.end());
-    } else if (type != "ByteLevel") {
         refuseType(node, type);
     }
 }

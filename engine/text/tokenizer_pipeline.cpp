@@ -48,6 +48,27 @@ public:
         return ids;
     }
 
+    [[nodiscard]] Result<EncodedPair> encodePair(std::string_view first,
+                                                 std::string_view second) const override {
+        if (!m_parts.pair) {
+            return Tokenizer::encodePair(first, second);
+        }
+        const PairParts& around = *m_parts.pair;
+        const auto head = encode(first, {});
+        const auto tail = encode(second, {});
+        if (!head || !tail) {
+            return tl::unexpected<Error>(head ? tail.error() : head.error());
+        }
+        EncodedPair pair{.ids = around.before};
+        pair.ids.insert(pair.ids.end(), head->begin(), head->end());
+        pair.ids.insert(pair.ids.end(), around.between.begin(), around.between.end());
+        pair.secondFrom = std::ssize(pair.ids);
+        pair.hasTypes = around.hasSecondType;
+        pair.ids.insert(pair.ids.end(), tail->begin(), tail->end());
+        pair.ids.insert(pair.ids.end(), around.behind.begin(), around.behind.end());
+        return pair;
+    }
+
     [[nodiscard]] std::string_view tokenBytes(TokenId id) const override {
         if (id < 0 || id >= vocabSize()) {
             return {};

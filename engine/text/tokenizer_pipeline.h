@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -15,6 +16,14 @@
 
 namespace quern::engine::text {
 
+/// What stands around two texts that are one sequence.
+struct PairParts {
+    std::vector<TokenId> before;
+    std::vector<TokenId> between;
+    std::vector<TokenId> behind;
+    bool hasSecondType = false;  // the second text and what follows are tokens of type 1
+};
+
 /// What a tokenizer is made of, whatever file describes it. Text passes the parts in this order.
 struct TokenizerParts {
     std::unique_ptr<const Vocabulary> vocabulary;
@@ -25,6 +34,7 @@ struct TokenizerParts {
     std::unique_ptr<const TokenModel> model;  // may borrow the vocabulary
     std::vector<TokenId> prefix;              // with addSpecial
     std::vector<TokenId> suffix;
+    std::optional<PairParts> pair;  // absent: it knows no pairs
     TextDecoder decoder;
     /// Added tokens that are matched normalized decode to what they were matched by.
     std::unordered_map<TokenId, std::string> normalizedSpellings;
