@@ -58,7 +58,22 @@ struct InfillPrompt {
 };
 
 using TokenPrompt = std::vector<TokenId>;
-using Prompt = std::variant<ChatPrompt, TextPrompt, InfillPrompt, TokenPrompt>;
+
+/// A query and a document, for a model that scores one by the other.
+struct PairPrompt {
+    std::string query;
+    std::string document;
+};
+using Prompt = std::variant<ChatPrompt, TextPrompt, InfillPrompt, TokenPrompt, PairPrompt>;
+
+/// What is wanted of a model that gives vectors or scores instead of tokens.
+struct VectorParams {
+    bool isScore = false;              // of a PairPrompt
+    std::optional<bool> isNormalized;  // length 1; absent: as the model has it
+    std::int64_t dimensions = 0;       // the first so many elements; 0: all
+    /// Tokens that a longer text is cut to, special ones included; absent: it is refused.
+    std::optional<std::int64_t> truncateTo;
+};
 
 /// How tokens are chosen. The defaults leave the distribution as it is. Ranges are checked by
 /// prepare(), whose error names the field.
@@ -98,10 +113,11 @@ struct Request {
     Prompt prompt;
     SamplingParams sampling;
     OutputParams output;
-    std::int32_t choices = 1;   // n: replies to the same prompt, sharing its blocks
-    std::int32_t priority = 0;  // lower runs first, as in vLLM
-    std::string cacheSalt;      // keeps prefix hits among requests of equal salt
-    std::string clientId;       // shown in the monitor; no content
+    std::optional<VectorParams> vector;  // instead of a reply
+    std::int32_t choices = 1;            // n: replies to the same prompt, sharing its blocks
+    std::int32_t priority = 0;           // lower runs first, as in vLLM
+    std::string cacheSalt;               // keeps prefix hits among requests of equal salt
+    std::string clientId;                // shown in the monitor; no content
     std::chrono::steady_clock::time_point arrival = std::chrono::steady_clock::now();
     std::optional<std::chrono::steady_clock::time_point> deadline;
 };
@@ -110,9 +126,11 @@ struct Request {
 struct PreparedRequest {
     Request request;
     std::vector<TokenId> promptIds;
-    std::string promptText;  // exactly what was tokenized; empty for token prompts
+    std::string promptText;       // exactly what was tokenized; empty for token prompts
+    std::int64_t secondFrom = 0;  // first token of a pair's second text; 0: one text
+    std::int64_t typesFrom = 0;   // tokens from here on are of type 1; 0: all are of type 0
     std::uint64_t seed = 0;
-    std::int32_t maxTokens = 0;  // resolved against the context
+    std::int32_t maxTokens = 0;  // resolved against the context; 0: a vector is wanted
     bool endsAtContext = false;  // maxTokens is what the context leaves, not what was asked
     ReplyFormat replyFormat;     // of chats, for makeReplyParser()
     /// Control tokens that are marks of that format: shown even where special tokens are skipped.
@@ -165,6 +183,7 @@ struct TokenEvent {
     std::vector<TokenLogprob> logprobs;        // one a token, when asked for
     std::vector<TokenLogprob> promptLogprobs;  // once, on the first event; the first token has none
     std::optional<std::int32_t> cachedTokens;  // once, when first scheduled
+    std::vector<float> vector;                 // with the finish of a request for one
     std::optional<FinishInfo> finish;          // exactly once a choice, on its last event
 };
 

@@ -44,6 +44,13 @@ Status resolveOptions(const ModelInfo& info, LoadOptions& options,
     if (Status status = checkSetting("max_running", options.maxRunning, 1, kMostRunning); !status) {
         return status;
     }
+    if (takesWhole(info)) {
+        options.stepTokens = std::max(options.stepTokens, options.contextTokens);
+        options.prefixCaching = false;
+    }
+    if (info.isBidirectional) {
+        options.kvType = kernels::DType::kF32;  // one layer's, for one step
+    }
     return checkSetting("step_tokens", options.stepTokens, options.maxRunning, kMostStepTokens);
 }
 
@@ -105,7 +112,8 @@ Result<std::unique_ptr<Runner>> makeRunner(OpenedModel& opened, const LoadOption
                                             .maxTokens = options.stepTokens,
                                             .maxOutputs = options.maxRunning,
                                             .maxSequences = options.maxRunning},
-                                .contextTokens = options.contextTokens};
+                                .contextTokens = options.contextTokens,
+                                .pooling = options.pooling};
     runnerOptions.compile.progress = [&](double share) {
         return reporter.report(LoadStage::kWeights,
                                kReadShare + (kWeightsShare - kReadShare) * share);
@@ -159,6 +167,11 @@ Result<LoadResult> loadModel(ModelFactory& factory, MemoryLedger& ledger, const 
     if (!model->templates.recognizedAs.empty()) {
         model->notes.push_back("chat template: " + model->templates.recognizedAs);
     }
+    if (asked.pooling) {
+        if (Status status = choosePooling(*asked.pooling, model->info); !status) {
+            return forward(status);
+        }
+    }
     if (Status status = resolveOptions(model->info, model->options, model->notes); !status) {
         return forward(status);
     }
@@ -209,7 +222,8 @@ Result<LoadResult> loadModel(ModelFactory& factory, MemoryLedger& ledger, const 
     ModelRuntime::Config config{.scheduler = {.stepTokens = options.stepTokens,
                                               .maxOutputs = options.maxRunning,
                                               .maxRunning = options.maxRunning,
-                                              .maxChunk = 0},
+                                              .maxChunk = 0,
+                                              .takesWhole = takesWhole(model->info)},
                                 .device = factory.deviceName(),
                                 .queued = queued};
     for (std::size_t g = 0; g < size.blocks.size(); ++g) {

@@ -5,6 +5,7 @@
 #include <numeric>
 #include <utility>
 
+#include "engine/core/vector_result.h"
 #include "engine/logprobs.h"
 
 namespace quern::engine {
@@ -90,7 +91,8 @@ void ModelRuntime::submit(RequestId id, PreparedRequest prepared, std::shared_pt
                                  .salt = asked.cacheSalt,
                                  .adapter = {},
                                  .holder = {.request = id, .color = request->color},
-                                 .rowsFrom = rowsFrom});
+                                 .rowsFrom = rowsFrom,
+                                 .typesFrom = request->prepared.typesFrom});
     m_requests.emplace(id, std::move(request));
 }
 
@@ -185,6 +187,7 @@ void ModelRuntime::leaveQueue(Active& request) {
 
 void ModelRuntime::run() {
     m_drawn.clear();
+    m_pooled.clear();
     m_failure.reset();
     m_runBegin = Clock::now();
     try {
@@ -195,7 +198,11 @@ void ModelRuntime::run() {
             return;
         }
         for (std::size_t row = 0; row < m_plan.outputRows.size(); ++row) {
-            sampleRow(row, *logits);
+            if (m_config.model->info.task == ModelTask::kGenerate) {
+                sampleRow(row, *logits);
+            } else {
+                takeVector(row, *logits);
+            }
         }
     } catch (const std::exception& exception) {
         m_runEnd = Clock::now();
@@ -231,6 +238,17 @@ void ModelRuntime::sampleRow(std::size_t row, std::span<float> logits) {
     for (std::int32_t c = 0; c < choices; ++c) {
         std::ranges::copy(m_row, values.begin());
         draw(*request, c, values);
+    }
+}
+
+void ModelRuntime::takeVector(std::size_t row, std::span<const float> results) {
+    const SequenceId sequence = m_plan.sequences[static_cast<std::size_t>(m_plan.outputSlice[row])];
+    if (Active* request = find(sequence)) {
+        const auto size = static_cast<std::size_t>(m_config.runner->vocabSize());
+        m_pooled.push_back(
+            {.request = request,
+             .vector = finishedVector(results.subspan(row * size, size),
+                                      *request->prepared.request.vector, m_config.model->info)});
     }
 }
 
@@ -293,6 +311,9 @@ void ModelRuntime::apply() {
         }
         for (const Drawn& drawn : m_drawn) {
             accept(drawn, now);
+        }
+        for (Pooled& pooled : m_pooled) {
+            accept(pooled, now);
         }
         for (const SequenceId sequence : m_plan.sequences) {
             if (Active* request = find(sequence)) {
@@ -358,6 +379,16 @@ void ModelRuntime::accept(const Drawn& drawn, Clock::time_point now) {
         event.text += choice.reply.takeHeld();
     }
     finishChoice(request, drawn.choice, std::move(info), std::move(event));
+}
+
+void ModelRuntime::accept(Pooled& pooled, Clock::time_point now) {
+    Active& request = *pooled.request;
+    const auto view = m_scheduler.view(sequenceOf(request.id, 0));
+    FinishInfo info{.reason = FinishReason::kStop,
+                    .usage = request.usage(request.choices[0], view ? view->preemptions : 0, now)};
+    info.usage.prefillSeconds = secondsBetween(request.scheduled.value_or(now), now);
+    finishChoice(request, 0, std::move(info),
+                 TokenEvent{.request = request.id, .vector = std::move(pooled.vector)});
 }
 
 void ModelRuntime::finishChoice(Active& request, std::int32_t index, FinishInfo info,

@@ -90,16 +90,24 @@ private:
         SampledToken token;
     };
 
+    /// A row of results that is what a request wants.
+    struct Pooled {
+        Active* request = nullptr;
+        std::vector<float> vector;
+    };
+
     [[nodiscard]] Active* find(SequenceId sequence) const;
     void noteAdmissions(Clock::time_point now);
     void endUnservable();
     void leaveQueue(Active& request);
     void sampleRow(std::size_t row, std::span<float> logits);
+    void takeVector(std::size_t row, std::span<const float> results);
     void draw(Active& request, std::int32_t choice, std::span<float> logits);
     [[nodiscard]] TokenLogprob promptLogprob(const Active& request, std::span<const float> logits,
                                              TokenId token) const;
     void failStep(const Error& error);
     void accept(const Drawn& drawn, Clock::time_point now);
+    void accept(Pooled& pooled, Clock::time_point now);
     void noteTiming(Active& request, Choice& choice, Clock::time_point now);
     void finishChoice(Active& request, std::int32_t choice, FinishInfo info, TokenEvent event);
     void eraseIfFinished(Active& request);
@@ -131,6 +139,7 @@ private:
     std::uint64_t m_evictionsBefore = 0;
     std::optional<Error> m_failure;
     std::vector<Drawn> m_drawn;
+    std::vector<Pooled> m_pooled;
     std::vector<float> m_row;  // a copy of the logits while several choices draw from them
     std::vector<Delivery> m_deliveries;
 };

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "engine/core/infill.h"
+#include "engine/core/vector_prompt.h"
 #include "engine/text/chat_prompt.h"
 
 namespace quern::engine {
@@ -147,6 +148,20 @@ std::vector<TokenId> markTokens(const Tokenizer& tokenizer, const ReplyFormat& f
     return tokens;
 }
 
+Status tokenizePair(const LoadedModel& model, const PairPrompt& pair, PreparedRequest& prepared) {
+    if (Status status = needsTokenizer(model, "pairs of texts"); !status) {
+        return status;
+    }
+    auto ids = model.tokenizer->encodePair(pair.query, pair.document);
+    if (!ids) {
+        return forward(ids);
+    }
+    prepared.promptIds = std::move(ids->ids);
+    prepared.secondFrom = ids->secondFrom;
+    prepared.typesFrom = model.info.tokenTypes > 1 && ids->hasTypes ? ids->secondFrom : 0;
+    return {};
+}
+
 /// Fills promptIds and promptText, and what a chat says of its reply.
 Status tokenize(const LoadedModel& model, PreparedRequest& prepared) {
     Prompt& prompt = prepared.request.prompt;
@@ -165,6 +180,9 @@ Status tokenize(const LoadedModel& model, PreparedRequest& prepared) {
         prepared.promptIds = std::move(*ids);
         prepared.promptText = model.tokenizer->decode(prepared.promptIds, false);
         return {};
+    }
+    if (const auto* pair = std::get_if<PairPrompt>(&prompt)) {
+        return tokenizePair(model, *pair, prepared);
     }
     EncodeOptions options = kPromptEncoding;
     if (auto* text = std::get_if<TextPrompt>(&prompt)) {
@@ -249,7 +267,10 @@ Status checkPrepared(const LoadedModel& model, std::int64_t vocabulary,
             return status;
         }
     }
-    if (prompt == 0 || prepared.maxTokens < 1 ||
+    if (Status status = checkTask(model, prepared.request); !status) {
+        return status;
+    }
+    if (prompt == 0 || prepared.maxTokens < (prepared.request.vector ? 0 : 1) ||
         prompt + prepared.maxTokens > model.options.contextTokens) {
         return fail(ErrorCode::kContextLength,
                     "a prompt of " + std::to_string(prompt) + " tokens and a reply of " +
@@ -262,9 +283,10 @@ Status checkPrepared(const LoadedModel& model, std::int64_t vocabulary,
 Result<PreparedRequest> prepareRequest(const LoadedModel& model, Request request) {
     const std::int64_t vocabulary = model.info.vocabSize;
     request.model = model.name;
-    Status status = firstFailure({checkSampling(request.sampling, vocabulary),
-                                  checkOutput(request.output, vocabulary),
-                                  checkRange("n", request.choices, 1, kMostChoices)});
+    Status status =
+        firstFailure({checkTask(model, request), checkSampling(request.sampling, vocabulary),
+                      checkOutput(request.output, vocabulary),
+                      checkRange("n", request.choices, 1, kMostChoices)});
     if (!status) {
         return forward(status);
     }
@@ -278,7 +300,9 @@ Result<PreparedRequest> prepareRequest(const LoadedModel& model, Request request
     if (status = tokenize(model, prepared); !status) {
         return forward(status);
     }
-    if (status = fitContext(model, prepared); !status) {
+    status =
+        prepared.request.vector ? fitVectorPrompt(model, prepared) : fitContext(model, prepared);
+    if (!status) {
         return forward(status);
     }
     if (status = checkPrepared(model, vocabulary, prepared); !status) {

@@ -221,6 +221,9 @@ Result<std::unique_ptr<Scorer>> Scorer::create(const std::filesystem::path& mode
     if (!source) {
         return forward(source);
     }
+    if (source->info.task != ModelTask::kGenerate) {
+        return fail(ErrorCode::kUnsupported, "the model gives vectors or scores and no logits");
+    }
     auto backend = kernels::makeCpuBackend({.threads = options.threads, .tier = options.tier});
     if (!backend) {
         return forward(backend);

@@ -109,7 +109,8 @@ public:
                                          .positions = plan.positions,
                                          .sequences = plan.slices,
                                          .tables = m_tables,
-                                         .outputRows = plan.outputRows};
+                                         .outputRows = plan.outputRows,
+                                         .tokenTypes = plan.tokenTypes};
         const auto ticket = m_backend.submit(*m_program, *m_cache, inputs, {.rows = m_logits});
         if (!ticket) {
             return tl::unexpected<Error>(ticket.error());
@@ -135,7 +136,9 @@ private:
 
 Result<std::unique_ptr<Runner>> Runner::create(kernels::Backend& backend, const ModelSource& source,
                                                const RunnerOptions& options) {
-    auto pass = buildForward(source.spec, *source.tensors, options.contextTokens);
+    ModelSpec spec = source.spec;
+    spec.pooling = options.pooling.value_or(spec.pooling);
+    auto pass = buildForward(spec, *source.tensors, options.contextTokens);
     if (!pass) {
         return forward(pass);
     }

@@ -14,6 +14,7 @@ struct RunnerOptions {
     kernels::DType kvType = kernels::DType::kF16;
     kernels::CompileOptions compile;
     std::int64_t contextTokens = 0;  // the longest sequence that will be served; 0: the model's
+    std::optional<Pooling> pooling;  // instead of the model's
 };
 
 /// Runs batch plans on one model's program: flattens a plan, submits it, waits, hands out logits.
@@ -33,6 +34,7 @@ public:
     [[nodiscard]] virtual Status allocateKv(std::span<const std::int64_t> blocks) = 0;
     [[nodiscard]] virtual std::int64_t kvBytes() const = 0;
     [[nodiscard]] virtual kernels::Program& program() = 0;
+    /// Columns of a result: logits of the vocabulary, or the elements of a vector.
     [[nodiscard]] virtual std::int64_t vocabSize() const = 0;
 
     /// Computes one step: the plan's block copies, then its tokens. The result [R, vocab] is valid

@@ -25,6 +25,7 @@ struct BlockCopy {
 struct BatchPlan {
     std::vector<std::int32_t> tokens;            // [T]
     std::vector<std::int32_t> positions;         // [T]
+    std::vector<std::int32_t> tokenTypes;        // [T]
     std::vector<kernels::SequenceSlice> slices;  // [S]
     std::vector<SequenceId> sequences;           // [S]
     std::vector<GroupTable> tables;              // [groups]

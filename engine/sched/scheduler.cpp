@@ -33,7 +33,8 @@ struct Scheduler::Sequence {
     SequenceKv kv;
     std::int64_t computed = 0;  // tokens whose keys and values are in its blocks
     std::int64_t rowsFrom = 0;  // first token whose logits are still wanted
-    std::int64_t chunk = 0;     // its tokens in the step that is being planned or run
+    std::int64_t typesFrom = 0;
+    std::int64_t chunk = 0;  // its tokens in the step that is being planned or run
     std::int32_t preemptions = 0;
     bool isRunning = false;
     bool isPaused = false;
@@ -70,6 +71,7 @@ void Scheduler::add(SequenceSpec spec) {
     sequence->arrival = ++m_arrivals;
     sequence->kv = m_kv.open(spec.salt, spec.adapter, spec.holder);
     sequence->rowsFrom = std::min(spec.rowsFrom.value_or(sequence->size()), sequence->size() - 1);
+    sequence->typesFrom = spec.typesFrom;
     startWaiting(*sequence);
     m_sequences.emplace(spec.id, std::move(sequence));
 }
@@ -241,7 +243,11 @@ std::int64_t Scheduler::chunkFor(const Sequence& sequence, std::int64_t begin) c
     if (m_budget.sequences <= 0) {
         return 0;
     }
-    std::int64_t chunk = std::min(m_budget.tokens, sequence.size() - begin);
+    const std::int64_t remaining = sequence.size() - begin;
+    std::int64_t chunk = std::min(m_budget.tokens, remaining);
+    if (m_options.takesWhole) {
+        return chunk < remaining || m_budget.rows < 1 ? 0 : chunk;
+    }
     if (m_options.maxChunk > 0) {
         chunk = std::min(chunk, m_options.maxChunk);
     }
@@ -342,6 +348,7 @@ void Scheduler::stopWaiting(Sequence& sequence) {
 void Scheduler::fillPlan(BatchPlan& plan) {
     plan.tokens.clear();
     plan.positions.clear();
+    plan.tokenTypes.clear();
     plan.slices.clear();
     plan.sequences.clear();
     plan.outputRows.clear();
@@ -367,6 +374,8 @@ void Scheduler::fillPlan(BatchPlan& plan) {
             }
             plan.tokens.push_back(sequence->tokens[static_cast<std::size_t>(position)]);
             plan.positions.push_back(static_cast<std::int32_t>(position));
+            plan.tokenTypes.push_back(
+                sequence->typesFrom > 0 && position >= sequence->typesFrom ? 1 : 0);
         }
         plan.slices.push_back(kernels::SequenceSlice{
             .firstToken = first, .tokenCount = static_cast<std::int32_t>(sequence->chunk)});

@@ -20,6 +20,7 @@ struct SchedulerOptions {
     std::int64_t maxOutputs = 64;   // rows of logits in a step; at least maxRunning
     std::int64_t maxRunning = 64;   // sequences in a step
     std::int64_t maxChunk = 0;      // prompt tokens of one sequence in a step; 0: the budget
+    bool takesWhole = false;        // all tokens of a sequence in one step, or none
 };
 
 /// A sequence to be continued token by token. One choice of one request.
@@ -33,6 +34,7 @@ struct SequenceSpec {
     /// Logits are wanted of this token and all after it; absent: of the last only. A prefix hit
     /// never covers one of them.
     std::optional<std::int64_t> rowsFrom;
+    std::int64_t typesFrom = 0;  // tokens from here on are of type 1; 0: all are of type 0
 };
 
 enum class WaitCause : std::uint8_t { kNone, kBehind, kBlocks, kSlots, kBudget, kPaused };
