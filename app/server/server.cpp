@@ -10,6 +10,7 @@
 #include "app/server/openai/generation_job.h"
 #include "app/server/openai/metrics_text.h"
 #include "app/server/openai/model_routes.h"
+#include "app/server/openai/vector_job.h"
 
 namespace quern::app {
 
@@ -129,6 +130,9 @@ private:
     void addRoutes() {
         add("POST", "/v1/chat/completions", generation(GenerationKind::kChat));
         add("POST", "/v1/completions", generation(GenerationKind::kCompletion));
+        add("POST", "/v1/embeddings", vectors(VectorKind::kEmbeddings));
+        add("POST", "/v1/rerank", vectors(VectorKind::kRerank));
+        add("POST", "/v1/score", vectors(VectorKind::kScore));
         add("GET", "/v1/models", atOnce([this](const auto&) { return listModels(m_engine); }));
         add("POST", "/tokenize",
             atOnce([this](const auto& request) { return tokenize(m_engine, request.body); }));
@@ -181,12 +185,29 @@ private:
                 return;
             }
             startGeneration(std::move(exchange), m_engine, std::move(*request),
-                            [this, pending](const GenerationOutcome& outcome) {
-                                pending->line.model = outcome.model;
-                                pending->line.promptTokens = outcome.promptTokens;
-                                pending->line.completionTokens = outcome.completionTokens;
-                                finish(*pending, outcome.status);
-                            });
+                            finisher(std::move(pending)));
+        };
+    }
+
+    Handler vectors(VectorKind kind) {
+        return [this, kind](std::shared_ptr<Exchange> exchange, std::shared_ptr<Pending> pending) {
+            auto request = readVectorRequest(kind, exchange->request().body);
+            if (!request) {
+                finish(*pending, request.error().status);
+                exchange->respond(errorResponse(request.error()));
+                return;
+            }
+            startVectors(std::move(exchange), m_engine, kind, std::move(*request),
+                         finisher(std::move(pending)));
+        };
+    }
+
+    std::function<void(const GenerationOutcome&)> finisher(std::shared_ptr<Pending> pending) {
+        return [this, pending = std::move(pending)](const GenerationOutcome& outcome) {
+            pending->line.model = outcome.model;
+            pending->line.promptTokens = outcome.promptTokens;
+            pending->line.completionTokens = outcome.completionTokens;
+            finish(*pending, outcome.status);
         };
     }
 

@@ -24,6 +24,7 @@ Json modelJson(const engine::LoadedModel& model) {
             {"parameters", model.info.parameters},
             {"architecture", model.info.architecture},
             {"quantization", model.info.quantization},
+            {"task", engine::taskName(model.info.task)},
             {"state", "loaded"}};
 }
 
