@@ -8,6 +8,7 @@
 #include "app/cli/bench_command.h"
 #include "app/cli/chat_command.h"
 #include "app/cli/doctor_command.h"
+#include "app/cli/embed_command.h"
 #include "app/cli/exit_codes.h"
 #include "app/cli/import_command.h"
 #include "app/cli/info_command.h"
@@ -35,6 +36,8 @@ public:
         m_app.fallthrough();
         addRun();
         addChat();
+        addEmbed();
+        addRerank();
         addServe();
         addModels();
         addBench();
@@ -111,6 +114,37 @@ private:
         command->add_flag("--resume", m_chat.resumesLast, "goes on with the newest conversation");
         m_chat.sampling.addTo(*command);
         m_chat.modelFlags.addTo(*command);
+    }
+
+    void addEmbed() {
+        auto* command = add(m_app, "embed", "the vectors of texts", [this] {
+            return withLibrary(
+                [this](const auto&, auto& library) { return runEmbed(m_embed, library); });
+        });
+        command->add_option("model", m_embed.model, "a path or a name")->required();
+        command->add_option("text", m_embed.texts, "texts; the lines of standard input without");
+        command->add_option("--pooling", m_embed.pooling,
+                            "mean, first (cls) or last (default: the model's)");
+        command->add_flag("--no-normalize", m_embed.isRaw, "vectors as they are, of any length");
+        command->add_option("--dimensions", m_embed.dimensions, "only the first so many elements")
+            ->check(CLI::PositiveNumber);
+        command->add_option("--truncate", m_embed.truncateTo, "cuts longer texts to N tokens")
+            ->check(CLI::PositiveNumber);
+        command->add_flag("--json", m_embed.asJson, "as JSON");
+        m_embed.modelFlags.addTo(*command);
+    }
+
+    void addRerank() {
+        auto* command = add(m_app, "rerank", "documents by how well they answer a query", [this] {
+            return withLibrary(
+                [this](const auto&, auto& library) { return runRerank(m_rerank, library); });
+        });
+        command->add_option("model", m_rerank.model, "a path or a name")->required();
+        command->add_option("query", m_rerank.query, "the query")->required();
+        command->add_option("document", m_rerank.documents,
+                            "documents; the lines of standard input without");
+        command->add_flag("--json", m_rerank.asJson, "as JSON");
+        m_rerank.modelFlags.addTo(*command);
     }
 
     void addServe() {
@@ -316,6 +350,8 @@ private:
     ImportCommandOptions m_import;
     RunOptions m_run;
     ChatOptions m_chat;
+    EmbedOptions m_embed;
+    RerankOptions m_rerank;
     ServeOptions m_serve;
     BenchOptions m_bench;
     TokenizeOptions m_tokenize;

@@ -1,5 +1,6 @@
 #include "app/cli/golden_cases.h"
 
+#include <algorithm>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
@@ -65,7 +66,10 @@ Result<GoldenCase> readCase(const Json& object, const std::string& name) {
                                  readNumbers(object, "greedy", where, golden.greedy),
                                  readNumbers(object, "gap", where, golden.gap),
                                  readNumbers(object, "next_logprob", where, golden.nextLogprob),
-                                 readFirsts(object, "top_ids", where, golden.topIds)}) {
+                                 readFirsts(object, "top_ids", where, golden.topIds),
+                                 readNumbers(object, "mean_pooled", where, golden.meanPooled),
+                                 readNumbers(object, "first_token", where, golden.firstToken),
+                                 readNumbers(object, "embedding", where, golden.embedding)}) {
         if (!status) {
             return tl::unexpected<Error>(status.error());
         }
@@ -90,6 +94,10 @@ Result<GoldenCase> readCase(const Json& object, const std::string& name) {
         }
     }
     return golden;
+}
+
+bool hasVectors(const GoldenCase& golden) {
+    return !golden.meanPooled.empty() || !golden.firstToken.empty() || !golden.embedding.empty();
 }
 
 Result<GoldenFile> readCases(const Json& root) {
@@ -120,12 +128,20 @@ Result<GoldenFile> readCases(const Json& root) {
         }
         return file;
     }
+    if (hasVectors(first)) {
+        file.kind = GoldenKind::kVectors;
+        const auto without = std::ranges::find_if_not(file.cases, hasVectors);
+        return without == file.cases.end()
+                   ? Result<GoldenFile>(std::move(file))
+                   : corrupt("case " + without->name, "no vector, which the first case has");
+    }
     file.kind = GoldenKind::kLogprobs;
     for (const GoldenCase& golden : file.cases) {
         if (golden.nextLogprob.empty() && golden.greedy.empty()) {
             return fail(ErrorCode::kUnsupported,
                         "case " + golden.name +
-                            ": expects neither 'last_logits' nor 'next_logprob' nor 'greedy'");
+                            ": expects neither 'last_logits', 'next_logprob' and 'greedy' nor "
+                            "'mean_pooled', 'first_token' and 'embedding'");
         }
     }
     const auto rival = root.find("rival");

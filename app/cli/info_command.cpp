@@ -98,6 +98,18 @@ std::string ropeText(const engine::ModelInfo& info) {
     return text;
 }
 
+// "vectors of 384 elements, mean pooling, length 1"; empty for a model that generates.
+std::string resultText(const engine::ModelInfo& info) {
+    if (info.task == engine::ModelTask::kGenerate) {
+        return {};
+    }
+    const std::string pooling(engine::poolingName(info.pooling));
+    return info.task == engine::ModelTask::kScore
+               ? fmt::format("scores ({} a document), {} pooling", info.vectorSize, pooling)
+               : fmt::format("vectors of {} elements, {} pooling{}", info.vectorSize, pooling,
+                             info.isNormalized ? ", length 1" : "");
+}
+
 Json asJson(const engine::ModelInfo& info, const InfoOptions& options) {
     Json json{{"path", info.path.string()},
               {"name", info.name},
@@ -119,7 +131,13 @@ Json asJson(const engine::ModelInfo& info, const InfoOptions& options) {
               {"vocabulary", info.vocabSize},
               {"rope", ropeText(info)},
               {"experts", expertsText(info)},
-              {"has_chat_template", !info.chatTemplate.empty()}};
+              {"has_chat_template", !info.chatTemplate.empty()},
+              {"task", engine::taskName(info.task)}};
+    if (info.task != engine::ModelTask::kGenerate) {
+        json["pooling"] = engine::poolingName(info.pooling);
+        json["dimensions"] = info.vectorSize;
+        json["normalized"] = info.isNormalized && info.task == engine::ModelTask::kEmbed;
+    }
     auto& types = json["types"] = Json::array();
     for (const TypeShare& share : typeShares(info)) {
         types.push_back({{"type", share.type}, {"tensors", share.tensors}, {"bytes", share.bytes}});
@@ -185,6 +203,7 @@ void printInfo(const engine::ModelInfo& info, const InfoOptions& options) {
     line("format", info.format);
     line("architecture", info.architecture);
     line("runs here", info.isSupported ? "yes" : "no: " + info.whyNot);
+    line("gives", resultText(info));
     line("parameters", parametersText(info));
     line("types", quantizationText(info));
     line("size", app::humanBytes(info.fileBytes));

@@ -28,7 +28,7 @@ const char* stageName(engine::LoadStage stage) {
 
 Result<ModelSession> ModelSession::open(const app::ModelLibrary& library,
                                         const std::string& nameOrPath, const ModelFlags& flags,
-                                        bool isQuiet) {
+                                        bool isQuiet, std::optional<engine::Pooling> pooling) {
     auto path = library.resolve(nameOrPath);
     if (!path) {
         return forward(path);
@@ -37,6 +37,7 @@ Result<ModelSession> ModelSession::open(const app::ModelLibrary& library,
     if (!options) {
         return forward(options);
     }
+    options->pooling = pooling;
     ModelSession session;
     auto engine = engine::makeEngine(flags.engineOptions());
     if (!engine) {

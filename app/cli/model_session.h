@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "app/cli/model_flags.h"
@@ -14,10 +15,12 @@ struct ModelSession {
     std::unique_ptr<engine::Engine> engine;
     std::shared_ptr<const engine::LoadedModel> model;
 
-    /// Finds the model, says on standard error what it decides (unless `isQuiet`) and loads it.
+    /// Finds the model, says on standard error what it decides (unless `isQuiet`) and loads it;
+    /// with a pooling as a model that embeds.
     [[nodiscard]] static Result<ModelSession> open(const app::ModelLibrary& library,
                                                    const std::string& nameOrPath,
-                                                   const ModelFlags& flags, bool isQuiet);
+                                                   const ModelFlags& flags, bool isQuiet,
+                                                   std::optional<engine::Pooling> pooling = {});
 };
 
 }  // namespace quern::cli

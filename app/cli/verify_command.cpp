@@ -11,6 +11,7 @@
 
 #include "app/cli/golden_cases.h"
 #include "app/cli/verify_report.h"
+#include "app/cli/verify_vectors.h"
 #include "engine/logprobs.h"
 
 namespace quern::cli {
@@ -290,6 +291,9 @@ Result<VerifyReport> verifyModel(const VerifyOptions& options, const ScorerFacto
     const auto file = readGoldenFile(options.expected);
     if (!file) {
         return tl::unexpected<Error>(file.error());
+    }
+    if (file->kind == GoldenKind::kVectors) {
+        return verifyVectors(options, *file);
     }
     const bool isChosen = options.activations.has_value() || options.kvType.has_value();
     ScoreOptions plain;

@@ -46,6 +46,7 @@ struct VerifiedCase {
 struct VerifiedRun {
     kernels::ActivationType activations = kernels::ActivationType::kF32;
     kernels::DType kvType = kernels::DType::kF32;
+    std::string vectors;  // which ones were compared: "mean pooling"; empty: logits
     std::vector<VerifiedCase> cases;
     double meanError = 0;  // over all cases; with its bar, 0 where each case has its own
     double meanErrorBar = 0;
@@ -71,7 +72,8 @@ using ScorerFactory = std::function<Result<std::unique_ptr<engine::Scorer>>(
 /// 5e-5 of the case's largest, greedy tokens equal where the gap exceeds 1e-3 of it; for
 /// log-probabilities with float32 activations a mean error of 1e-3 and 99.5 % of the best tokens,
 /// with quantized ones 1.2 times the rival's mean error and its share of best tokens less 1.5
-/// points; greedy tokens equal where the gap exceeds 0.5. Errors are those of reading files.
+/// points; greedy tokens equal where the gap exceeds 0.5; pooled hidden states within 5e-5 of the
+/// case's largest; embeddings with a cosine of 0.9999. Errors are those of reading files.
 [[nodiscard]] Result<VerifyReport> verifyModel(const VerifyOptions& options,
                                                const ScorerFactory& makeScorer);
 

@@ -57,8 +57,9 @@ void printText(const VerifyReport& report, std::ostream& out) {
     std::size_t equalities = 0;
     std::size_t equal = 0;
     for (const VerifiedRun& run : report.runs) {
-        out << fmt::format("activations {}, KV cache {}\n", activationName(run.activations),
-                           lowerName(run.kvType));
+        out << fmt::format("{}activations {}, KV cache {}\n",
+                           run.vectors.empty() ? "" : run.vectors + ", ",
+                           activationName(run.activations), lowerName(run.kvType));
         for (const VerifiedCase& c : run.cases) {
             out << caseLine(c) << "\n";
             ++cases;
@@ -121,6 +122,9 @@ void printJson(const VerifyReport& report, std::ostream& out) {
                       {"mean_error", finite(run.meanError)},
                       {"variants", std::move(equalities)},
                       {"within_bar", run.isWithinBar}};
+        if (!run.vectors.empty()) {
+            entry["vectors"] = run.vectors;
+        }
         if (run.meanErrorBar > 0) {
             entry["mean_error_bar"] = run.meanErrorBar;
             entry["top1"] = run.topShare;

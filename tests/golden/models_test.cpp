@@ -27,6 +27,17 @@ std::string testName(const ::testing::TestParamInfo<GoldenModel>& info) {
     return name;
 }
 
+void expectWithinBars(const cli::VerifiedRun& run) {
+    for (const cli::VerifiedCase& c : run.cases) {
+        EXPECT_TRUE(c.isWithinBar)
+            << run.vectors << " case " << c.name << " (" << c.ids << " ids): " << c.difference
+            << "; largest error " << c.largestError << ", bar " << c.errorBar;
+    }
+    for (const cli::VerifiedRun::Equality& equality : run.equalities) {
+        EXPECT_TRUE(equality.difference.empty()) << equality.what << ": " << equality.difference;
+    }
+}
+
 class GoldenModels : public ::testing::TestWithParam<GoldenModel> {};
 
 TEST_P(GoldenModels, AreExactInEveryTiling) {
@@ -44,15 +55,7 @@ TEST_P(GoldenModels, AreExactInEveryTiling) {
     const auto report = cli::verifyModel(options, &engine::Scorer::create);
     ASSERT_TRUE(report.has_value()) << report.error().message;
     for (const cli::VerifiedRun& run : report->runs) {
-        for (const cli::VerifiedCase& c : run.cases) {
-            EXPECT_TRUE(c.isWithinBar)
-                << "case " << c.name << " (" << c.ids << " ids): " << c.difference
-                << "; largest error " << c.largestError << ", bar " << c.errorBar;
-        }
-        for (const cli::VerifiedRun::Equality& equality : run.equalities) {
-            EXPECT_TRUE(equality.difference.empty())
-                << equality.what << ": " << equality.difference;
-        }
+        expectWithinBars(run);
     }
     EXPECT_TRUE(report->isWithinBar);
 }
@@ -100,6 +103,38 @@ std::vector<GoldenModel> goldenModels() {
     }
     return models;
 }
+
+/// Encoders: the same, of their vectors.
+class GoldenEncoders : public ::testing::TestWithParam<GoldenModel> {};
+
+TEST_P(GoldenEncoders, AreExactInEveryTiling) {
+    QUERN_GOLDEN_OR_SKIP(folder, "models/" + GetParam().folder);
+    cli::VerifyOptions options;
+    options.model = GetParam().file.empty() ? folder : folder / GetParam().file;
+    if (!std::filesystem::exists(options.model)) {
+        GTEST_SKIP() << options.model << " is not among the copied golden data";
+    }
+    options.expected = folder / "expected.json";
+    options.batch = 3;
+    options.threads = 1;
+    const auto report = cli::verifyModel(options, &engine::Scorer::create);
+    ASSERT_TRUE(report.has_value()) << report.error().message;
+    ASSERT_EQ(report->runs.size(), 2U);  // mean pooling, first token
+    for (const cli::VerifiedRun& run : report->runs) {
+        EXPECT_EQ(run.cases.size(), 5U);
+        EXPECT_EQ(run.equalities.size(), 3U);
+        expectWithinBars(run);
+    }
+    EXPECT_TRUE(report->isWithinBar);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, GoldenEncoders,
+                         ::testing::Values(GoldenModel{"bert", ""},
+                                           GoldenModel{"bert", "model.gguf"},
+                                           GoldenModel{"xlm-roberta", ""},
+                                           GoldenModel{"xlm-roberta", "model.gguf"},
+                                           GoldenModel{"modernbert", ""}),
+                         testName);
 
 INSTANTIATE_TEST_SUITE_P(All, GoldenModels, ::testing::ValuesIn(goldenModels()), testName);
 
