@@ -181,7 +181,7 @@ struct TokenEvent {
     std::string text;
     std::vector<TokenId> tokens;
     std::vector<TokenLogprob> logprobs;        // one a token, when asked for
-    std::vector<TokenLogprob> promptLogprobs;  // once, on the first event; the first token has none
+    std::vector<TokenLogprob> promptLogprobs;  // once, with the first token; the first has none
     std::optional<std::int32_t> cachedTokens;  // once, when first scheduled
     std::vector<float> vector;                 // with the finish of a request for one
     std::optional<FinishInfo> finish;          // exactly once a choice, on its last event

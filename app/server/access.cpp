@@ -1,6 +1,7 @@
 #include "app/server/access.h"
 
 #include <algorithm>
+#include <cctype>
 
 namespace quern::app {
 
@@ -14,6 +15,12 @@ bool equalInConstantTime(std::string_view given, std::string_view key) {
         difference |= static_cast<unsigned>(static_cast<unsigned char>(given[i] ^ expected));
     }
     return difference == 0;
+}
+
+bool equalButForCase(std::string_view left, std::string_view right) {
+    return std::ranges::equal(left, right, [](unsigned char a, unsigned char b) {
+        return std::tolower(a) == std::tolower(b);
+    });
 }
 
 // "[::1]:8080" and "localhost:8080" without the port, "http://host" without the scheme.
@@ -31,9 +38,10 @@ std::string_view hostOf(std::string_view text) {
 }  // namespace
 
 bool isLoopbackHost(std::string_view host) {
+    constexpr std::string_view kLocal = "localhost";  // names know no case
     const bool isDotted = host.starts_with("127.") && host.size() <= 15 &&
                           host.find_first_not_of("0123456789.") == std::string_view::npos;
-    return isDotted || host == "localhost" || host == "::1";
+    return isDotted || equalButForCase(host, kLocal) || host == "::1";
 }
 
 std::optional<ApiError> Access::refusal(const HttpRequest& request, bool needsKey) const {
@@ -53,7 +61,7 @@ std::optional<ApiError> Access::refusal(const HttpRequest& request, bool needsKe
     }
     std::string_view given = request.header("authorization");
     constexpr std::string_view kBearer = "Bearer ";
-    if (given.starts_with(kBearer)) {
+    if (equalButForCase(given.substr(0, kBearer.size()), kBearer)) {
         given.remove_prefix(kBearer.size());
     } else {
         given = request.header("x-api-key");

@@ -11,6 +11,7 @@
 #include "app/server/openai/metrics_text.h"
 #include "app/server/openai/model_routes.h"
 #include "app/server/openai/vector_job.h"
+#include "app/server/task_thread.h"
 
 namespace quern::app {
 
@@ -36,6 +37,16 @@ std::string requestIdOf(const HttpRequest& request) {
     }
     std::random_device random;
     return "req-" + std::to_string(random()) + std::to_string(random());
+}
+
+// As a label: what clients make up must not become a counter each.
+std::string knownMethod(const std::string& method) {
+    for (const char* known : {"GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PATCH"}) {
+        if (method == known) {
+            return method;
+        }
+    }
+    return "other";
 }
 
 class ApiServer : public Server {
@@ -127,6 +138,28 @@ private:
             };
     }
 
+    // A handler whose answer takes the longer the more text it gets: made beside the I/O thread,
+    // which has other clients.
+    template <class Answer>
+    Handler aside(Answer answerOf) {
+        return
+            [this, answerOf](std::shared_ptr<Exchange> exchange, std::shared_ptr<Pending> pending) {
+                m_textWork.post(
+                    [this, answerOf, exchange = std::move(exchange), pending = std::move(pending)] {
+                        auto response = std::make_shared<HttpResponse>();
+                        try {
+                            *response = answerOf(exchange->request());
+                        } catch (const std::exception&) {  // no memory for so much text
+                            *response = errorResponse(fromStatus(500, "the server failed"));
+                        }
+                        exchange->post([this, exchange, pending, response] {
+                            finish(*pending, response->status);
+                            exchange->respond(std::move(*response));
+                        });
+                    });
+            };
+    }
+
     void addRoutes() {
         add("POST", "/v1/chat/completions", generation(GenerationKind::kChat));
         add("POST", "/v1/completions", generation(GenerationKind::kCompletion));
@@ -135,11 +168,11 @@ private:
         add("POST", "/v1/score", vectors(VectorKind::kScore));
         add("GET", "/v1/models", atOnce([this](const auto&) { return listModels(m_engine); }));
         add("POST", "/tokenize",
-            atOnce([this](const auto& request) { return tokenize(m_engine, request.body); }));
+            aside([this](const auto& request) { return tokenize(m_engine, request.body); }));
         add("POST", "/detokenize",
-            atOnce([this](const auto& request) { return detokenize(m_engine, request.body); }));
+            aside([this](const auto& request) { return detokenize(m_engine, request.body); }));
         add("POST", "/apply-template",
-            atOnce([this](const auto& request) { return applyTemplate(m_engine, request.body); }));
+            aside([this](const auto& request) { return applyTemplate(m_engine, request.body); }));
         const auto health = atOnce([this](const auto&) { return healthAnswer(); });
         add("GET", "/health", health, false);
         add("GET", "/ready", health, false);
@@ -291,7 +324,8 @@ private:
     void finish(Pending& pending, int status) {
         pending.line.status = status;
         pending.line.seconds = std::chrono::duration<double>(Clock::now() - pending.began).count();
-        m_metrics.add(pending.line.path, pending.line.method, status, pending.line.seconds);
+        m_metrics.add(pending.line.path, knownMethod(pending.line.method), status,
+                      pending.line.seconds);
         const std::lock_guard lock(m_mutex);
         ++m_served;
         m_failed += status >= 400 ? 1 : 0;
@@ -313,6 +347,7 @@ private:
     std::uint64_t m_served = 0;
     std::uint64_t m_failed = 0;
     bool m_isStopped = false;
+    TaskThread m_textWork;
     std::unique_ptr<HttpServer> m_http;  // last: its thread uses the rest
 };
 

@@ -224,7 +224,8 @@ Status fitContext(const LoadedModel& model, PreparedRequest& prepared) {
         return failField("prompt", "the prompt is empty; at least one token is needed");
     }
     if (prompt >= context) {
-        return failField("messages",
+        const bool isChat = std::holds_alternative<ChatPrompt>(prepared.request.prompt);
+        return failField(isChat ? "messages" : "prompt",
                          "the prompt has " + std::to_string(prompt) +
                              " tokens and leaves no room for a reply in " + limit,
                          ErrorCode::kContextLength);

@@ -50,13 +50,14 @@ std::shared_ptr<const LoadedModel> ScriptedEngine::model() const {
 void ScriptedEngine::say(RequestId id, const std::string& text,
                          std::vector<TokenLogprob> logprobs) {
     std::shared_ptr<EventSink> sink;
+    TokenEvent event;
     {
         const std::lock_guard lock(m_mutex);
         auto& running = m_running.at(id);
+        event.promptLogprobs = std::exchange(running.promptLogprobs, {});
         running.tokens += static_cast<std::int32_t>(text.size());
         sink = running.sink;
     }
-    TokenEvent event;
     event.request = id;
     event.text = text;
     event.logprobs = std::move(logprobs);
@@ -170,14 +171,26 @@ void ScriptedEngine::prepareAsync(Request request,
 }
 
 Result<RequestId> ScriptedEngine::submit(PreparedRequest request, std::shared_ptr<EventSink> sink) {
-    const std::lock_guard lock(m_mutex);
-    if (m_refusal) {
-        return tl::unexpected<Error>(*m_refusal);
+    RequestId id = 0;
+    {
+        const std::lock_guard lock(m_mutex);
+        if (m_refusal) {
+            return tl::unexpected<Error>(*m_refusal);
+        }
+        id = m_next++;
+        Running running{.sink = sink,
+                        .promptTokens = static_cast<std::int32_t>(request.promptIds.size())};
+        if (request.request.output.promptLogprobs) {
+            for (const TokenId token : request.promptIds) {
+                running.promptLogprobs.push_back(
+                    {.token = token, .logprob = -1, .bytes = {static_cast<char>(token)}});
+            }
+        }
+        m_running[id] = std::move(running);
+        m_submitted.push_back(std::move(request));
     }
-    const RequestId id = m_next++;
-    m_running[id] = Running{.sink = std::move(sink),
-                            .promptTokens = static_cast<std::int32_t>(request.promptIds.size())};
-    m_submitted.push_back(std::move(request));
+    // As the real one tells that a request was scheduled, before there is a token.
+    sink->onEvent(TokenEvent{.request = id, .cachedTokens = 0});
     return id;
 }
 

@@ -61,6 +61,7 @@ private:
         std::shared_ptr<engine::EventSink> sink;
         std::int32_t promptTokens = 0;
         std::int32_t tokens = 0;
+        std::vector<engine::TokenLogprob> promptLogprobs;  // until they are told
     };
 
     mutable std::mutex m_mutex;

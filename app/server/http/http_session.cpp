@@ -1,7 +1,5 @@
 #include "app/server/http/http_session.h"
 
-#include <sys/socket.h>
-
 #include <boost/asio/write.hpp>
 #include <boost/beast/http/read.hpp>
 #include <utility>
@@ -15,6 +13,8 @@ namespace http = boost::beast::http;
 using tcp = asio::ip::tcp;
 
 namespace {
+
+constexpr std::size_t kReadAheadBytes = 4096;
 
 /// What a client is told whose request could not be read.
 struct Unreadable {
@@ -171,7 +171,7 @@ void HttpSession::handle() {
     m_keepsAlive = message.keep_alive() && !m_core->isStopping;
     m_request = takeRequest(message, m_client);
     beginExchange();
-    watchForClose();
+    readAhead();
     m_core->handler(shared_from_this());
 }
 
@@ -222,7 +222,12 @@ void HttpSession::onAllWritten() {
         return;
     }
     m_hasServed = true;
-    readRequest();
+    if (m_isReadingAhead) {
+        error_code ignored;
+        m_socket.cancel(ignored);  // goes on in its handler
+    } else {
+        readRequest();
+    }
 }
 
 void HttpSession::beginExchange() {
@@ -245,19 +250,28 @@ void HttpSession::endExchange() {
     }
 }
 
-// While an answer is made, the socket becomes readable when the client goes away, or when it sends
-// its next request early: a look at the first byte tells which.
-void HttpSession::watchForClose() {
-    m_socket.async_wait(tcp::socket::wait_read, [self = shared_from_this()](error_code error) {
-        if (error || !self->m_isAnswering || self->m_isClosed) {
-            return;
-        }
-        char byte = 0;
-        const auto seen = ::recv(self->m_socket.native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
-        if (seen == 0 || (seen < 0 && errno != EAGAIN && errno != EWOULDBLOCK)) {
-            self->close();
-        }
-    });
+// While an answer is made the connection is read on: only so a client's going away is seen behind a
+// line end or a next request that came early. What comes is kept for readRequest().
+void HttpSession::readAhead() {
+    if (m_buffer.size() >= m_core->limits.headerBytes) {
+        return;  // a client with that much to say is seen to go when writing fails
+    }
+    m_isReadingAhead = true;
+    m_socket.async_read_some(m_buffer.prepare(kReadAheadBytes),
+                             [self = shared_from_this()](error_code error, std::size_t bytes) {
+                                 self->m_isReadingAhead = false;
+                                 self->m_buffer.commit(bytes);
+                                 if (self->m_isClosed) {
+                                     return;
+                                 }
+                                 if (error && error != asio::error::operation_aborted) {
+                                     self->close();
+                                 } else if (self->m_isAnswering) {
+                                     self->readAhead();
+                                 } else {
+                                     self->readRequest();  // the answer was done first
+                                 }
+                             });
 }
 
 void HttpSession::schedulePing() {

@@ -53,7 +53,7 @@ private:
     void beginExchange();
     void endExchange();
     void send(std::string bytes);
-    void watchForClose();
+    void readAhead();
     void schedulePing();
     void closeAfter(std::chrono::milliseconds time);
 
@@ -75,6 +75,7 @@ private:
     bool m_isStreaming = false;
     bool m_isAnswering = false;
     bool m_isLastWrite = false;
+    bool m_isReadingAhead = false;
     bool m_isClosed = false;
     bool m_hasServed = false;
     bool m_wroteSincePing = false;

@@ -23,6 +23,10 @@ ChoiceReply::ChoiceReply(engine::ReplyParser parser, ChoiceShape shape)
     : m_parser(std::move(parser)), m_shape(std::move(shape)) {}
 
 std::vector<ReplyChoice> ChoiceReply::take(engine::TokenEvent& event) {
+    if (event.cachedTokens) {
+        return {};  // it was scheduled: no news of the reply yet
+    }
+    m_hasBegun = true;
     m_completionTokens += static_cast<std::int32_t>(event.tokens.size());
     std::vector<ReplyChoice> pieces;
     // What goes with the event as a whole goes with its first piece.

@@ -27,6 +27,7 @@ public:
     /// the last piece and alone.
     [[nodiscard]] std::vector<ReplyChoice> take(engine::TokenEvent& event);
 
+    [[nodiscard]] bool hasBegun() const { return m_hasBegun; }
     [[nodiscard]] std::int32_t completionTokens() const { return m_completionTokens; }
     [[nodiscard]] std::int32_t reasoningTokens() const { return m_reasoningTokens; }
 
@@ -37,6 +38,7 @@ private:
 
     engine::ReplyParser m_parser;
     ChoiceShape m_shape;
+    bool m_hasBegun = false;
     std::size_t m_calls = 0;  // told so far
     std::size_t m_textOffset = 0;
     std::int32_t m_completionTokens = 0;

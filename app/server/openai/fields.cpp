@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <sstream>
+#include <utility>
 
 namespace quern::app {
 
@@ -11,6 +12,21 @@ std::string plain(double value) {
     std::ostringstream text;
     text << value;
     return text.str();
+}
+
+// The value of an integer, also of one written as 1.0; none beyond 64 bits.
+std::optional<std::int64_t> asInteger(const Json& number) {
+    constexpr double kBeyond = 9223372036854775808.0;  // 2^63
+    if (number.is_number_float()) {
+        const auto value = number.get<double>();
+        return value >= -kBeyond && value < kBeyond
+                   ? std::optional(static_cast<std::int64_t>(value))
+                   : std::nullopt;
+    }
+    if (number.is_number_unsigned() && !std::in_range<std::int64_t>(number.get<std::uint64_t>())) {
+        return std::nullopt;
+    }
+    return number.get<std::int64_t>();
 }
 
 }  // namespace
@@ -58,16 +74,25 @@ std::optional<bool> Fields::flag(const char* name) {
 
 std::optional<std::int64_t> Fields::integer(const char* name, std::int64_t least,
                                             std::int64_t most) {
-    const auto value = number(name, static_cast<double>(least), static_cast<double>(most));
-    if (!value) {
+    const Json* value = find(name);
+    if (value == nullptr) {
         return std::nullopt;
     }
-    if (std::floor(*value) != *value) {
-        fail(name, std::string("'") + name + "' must be an integer, and is " + plain(*value));
+    if (!value->is_number()) {
+        failType(name, *value, "a number");
         return std::nullopt;
     }
-    const Json& json = m_object.at(name);
-    return json.is_number_float() ? static_cast<std::int64_t>(*value) : json.get<std::int64_t>();
+    if (value->is_number_float() && std::floor(value->get<double>()) != value->get<double>()) {
+        fail(name, std::string("'") + name + "' must be an integer, and is " + value->dump());
+        return std::nullopt;
+    }
+    const auto given = asInteger(*value);
+    if (!given || *given < least || *given > most) {
+        fail(name, std::string("'") + name + "' is " + value->dump() + ", and must be between " +
+                       std::to_string(least) + " and " + std::to_string(most));
+        return std::nullopt;
+    }
+    return given;
 }
 
 std::optional<double> Fields::number(const char* name, double least, double most) {
@@ -88,9 +113,9 @@ std::optional<double> Fields::number(const char* name, double least, double most
     return given;
 }
 
-std::vector<std::int64_t> Fields::integers(const char* name, std::size_t most) {
+std::vector<std::int32_t> Fields::integers(const char* name, std::size_t most) {
     const Json* value = find(name);
-    std::vector<std::int64_t> all;
+    std::vector<std::int32_t> all;
     if (value == nullptr) {
         return all;
     }
@@ -99,11 +124,14 @@ std::vector<std::int64_t> Fields::integers(const char* name, std::size_t most) {
         return all;
     }
     for (const Json& entry : *value) {
-        if (!entry.is_number_integer()) {
-            failType(name, entry, "a list of integers");
+        const auto given = entry.is_number_integer() ? asInteger(entry) : std::nullopt;
+        if (!given || !std::in_range<std::int32_t>(*given)) {
+            fail(name, std::string("'") + name + "' must be a list of integers of 32 bits, and " +
+                           (entry.is_number() ? "has " + entry.dump()
+                                              : std::string("has a ") + entry.type_name()));
             return {};
         }
-        all.push_back(entry.get<std::int64_t>());
+        all.push_back(static_cast<std::int32_t>(*given));
     }
     return all;
 }

@@ -25,7 +25,7 @@ public:
     [[nodiscard]] std::optional<std::int64_t> integer(const char* name, std::int64_t least,
                                                       std::int64_t most);
     [[nodiscard]] std::optional<double> number(const char* name, double least, double most);
-    [[nodiscard]] std::vector<std::int64_t> integers(const char* name, std::size_t most);
+    [[nodiscard]] std::vector<std::int32_t> integers(const char* name, std::size_t most);
     /// A text or a list of texts.
     [[nodiscard]] std::vector<std::string> texts(const char* name, std::size_t most);
     /// Any value but null; null when absent.

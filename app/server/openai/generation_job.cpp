@@ -18,6 +18,7 @@ struct PromptRun {
     std::vector<ChoiceReply> choices;
     std::int32_t promptTokens = 0;
     std::int32_t cachedTokens = 0;
+    std::vector<engine::TokenLogprob> promptLogprobs;  // until each choice has begun
 };
 
 class GenerationJob : public std::enable_shared_from_this<GenerationJob> {
@@ -171,7 +172,14 @@ private:
             m_completionTokens += m_request.dropsOutput ? 0 : event.finish->usage.completionTokens;
         }
         const bool isLast = event.finish.has_value();
-        tell(m_runs[run], m_runs[run].choices[static_cast<std::size_t>(event.choice)], event);
+        ChoiceReply& choice = m_runs[run].choices[static_cast<std::size_t>(event.choice)];
+        // The engine tells them once, and every choice shows them.
+        if (!event.promptLogprobs.empty()) {
+            m_runs[run].promptLogprobs = event.promptLogprobs;
+        } else if (!choice.hasBegun()) {
+            event.promptLogprobs = m_runs[run].promptLogprobs;
+        }
+        tell(m_runs[run], choice, event);
         if (isLast && ++m_finishedCount == m_wholes.size()) {
             complete();
         }

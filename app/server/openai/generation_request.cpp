@@ -4,6 +4,7 @@
 
 #include "app/server/openai/chat_fields.h"
 #include "app/server/openai/fields.h"
+#include "app/server/openai/json_body.h"
 
 namespace quern::app {
 
@@ -21,7 +22,7 @@ void readSampling(Fields& fields, engine::SamplingParams& sampling) {
             target = static_cast<float>(*value);
         }
     };
-    set(sampling.temperature, fields.number("temperature", 0.0, 100.0));
+    set(sampling.temperature, fields.number("temperature", 0.0, 2.0));
     set(sampling.topP, fields.number("top_p", 0.0, 1.0));
     set(sampling.minP, fields.number("min_p", 0.0, 1.0));
     set(sampling.typicalP, fields.number("typical_p", 0.0, 1.0));
@@ -38,9 +39,7 @@ void readSampling(Fields& fields, engine::SamplingParams& sampling) {
                                          std::numeric_limits<std::int64_t>::max())) {
         sampling.seed = static_cast<std::uint64_t>(*seed);
     }
-    for (const std::int64_t id : fields.integers("allowed_token_ids", 1 << 20)) {
-        sampling.allowedTokenIds.push_back(static_cast<engine::TokenId>(id));
-    }
+    sampling.allowedTokenIds = fields.integers("allowed_token_ids", 1 << 20);
     if (const Json* bias = fields.any("logit_bias")) {
         if (!bias->is_object()) {
             fields.fail("logit_bias", "'logit_bias' must be an object of token ids and numbers");
@@ -69,9 +68,7 @@ void readOutput(Fields& fields, engine::OutputParams& output) {
             fields.fail("stop", "'stop' has an empty string");
         }
     }
-    for (const std::int64_t id : fields.integers("stop_token_ids", 256)) {
-        output.stopTokenIds.push_back(static_cast<engine::TokenId>(id));
-    }
+    output.stopTokenIds = fields.integers("stop_token_ids", 256);
     output.ignoreEos = fields.flag("ignore_eos").value_or(false);
     output.includeStopText = fields.flag("include_stop_str_in_output").value_or(false);
     output.skipSpecialTokens = fields.flag("skip_special_tokens").value_or(true);
@@ -262,14 +259,11 @@ void readCompletion(Fields& fields, GenerationRequest& request, engine::Request 
 tl::expected<GenerationRequest, ApiError> readGenerationRequest(GenerationKind kind,
                                                                 const std::string& body,
                                                                 const DefaultsOf& defaultsOf) {
-    const Json json = Json::parse(body, nullptr, false);
-    if (!json.is_object()) {
-        return tl::unexpected(ApiError{.status = 400,
-                                       .message = json.is_discarded()
-                                                      ? "the body is not valid JSON"
-                                                      : "the body must be a JSON object"});
+    const auto json = parseBody(body);
+    if (!json) {
+        return tl::unexpected(json.error());
     }
-    Fields fields(json);
+    Fields fields(*json);
     GenerationRequest request;
     request.kind = kind;
     engine::Request base;

@@ -1,7 +1,10 @@
 #include "app/server/openai/model_routes.h"
 
+#include <charconv>
+
 #include "app/server/openai/chat_fields.h"
 #include "app/server/openai/fields.h"
+#include "app/server/openai/json_body.h"
 #include "app/server/openai/reply_json.h"
 #include "kernels/quant.h"
 
@@ -12,6 +15,20 @@ namespace {
 HttpResponse answer(const Json& json) {
     return {
         .status = 200, .contentType = "application/json", .body = jsonText(json), .headers = {}};
+}
+
+// A name as it stands in a path: "my%20model".
+std::string percentDecoded(std::string_view text) {
+    std::string decoded;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        unsigned value = 0;
+        const char* digits = text.data() + i + 1;
+        const bool isEscape = text[i] == '%' && i + 2 < text.size() &&
+                              std::from_chars(digits, digits + 2, value, 16).ptr == digits + 2;
+        decoded += isEscape ? static_cast<char>(value) : text[i];
+        i += isEscape ? 2 : 0;
+    }
+    return decoded;
 }
 
 Json modelJson(const engine::LoadedModel& model) {
@@ -37,11 +54,11 @@ HttpResponse askModel(const engine::Engine& engine, const std::string& body,
     const auto refuse = [](const std::string& message) {
         return errorResponse({.status = 400, .message = message});
     };
-    const Json json = Json::parse(body, nullptr, false);
-    if (!json.is_object()) {
-        return refuse("the body must be a JSON object");
+    const auto json = parseBody(body);
+    if (!json) {
+        return errorResponse(json.error());
     }
-    Fields fields(json);
+    Fields fields(*json);
     const auto model = engine.find(fields.text("model").value_or(""));
     if (!model) {
         return errorResponse(fromEngine(model.error()));
@@ -91,8 +108,8 @@ HttpResponse listModels(const engine::Engine& engine) {
     return answer(list);
 }
 
-HttpResponse describeModel(const engine::Engine& engine, const std::string& name) {
-    auto model = engine.find(name);
+HttpResponse describeModel(const engine::Engine& engine, const std::string& segment) {
+    auto model = engine.find(percentDecoded(segment));
     return model ? answer(modelJson(**model)) : errorResponse(fromEngine(model.error()));
 }
 
@@ -125,15 +142,17 @@ HttpResponse tokenize(const engine::Engine& engine, const std::string& body) {
 HttpResponse detokenize(const engine::Engine& engine, const std::string& body) {
     return askModel(engine, body, [](Fields& fields, const engine::LoadedModel& model) -> Answer {
         const std::int32_t vocabulary = model.tokenizer->vocabSize();
-        std::vector<engine::TokenId> ids;
-        for (const std::int64_t id : fields.integers("tokens", 1 << 20)) {
+        if (fields.any("tokens") == nullptr) {
+            fields.fail("tokens", "'tokens' is missing");
+        }
+        const std::vector<engine::TokenId> ids = fields.integers("tokens", 1 << 20);
+        for (const engine::TokenId id : ids) {
             if (id < 0 || id >= vocabulary) {
                 fields.fail("tokens", "'tokens' has " + std::to_string(id) +
                                           ", and the vocabulary " + std::to_string(vocabulary) +
                                           " tokens");
                 break;
             }
-            ids.push_back(static_cast<engine::TokenId>(id));
         }
         if (fields.error()) {
             return tl::unexpected(*fields.error());

@@ -12,7 +12,7 @@ HttpRequest with(std::vector<std::pair<std::string, std::string>> headers) {
 }
 
 TEST(Access, LoopbackNames) {
-    for (const char* host : {"localhost", "127.0.0.1", "127.8.8.8", "::1"}) {
+    for (const char* host : {"localhost", "LocalHost", "127.0.0.1", "127.8.8.8", "::1"}) {
         EXPECT_TRUE(isLoopbackHost(host)) << host;
     }
     for (const char* host : {"", "0.0.0.0", "::", "127.evil.example", "localhost.example",
@@ -40,6 +40,7 @@ TEST(Access, RefusesOtherNamesOnLoopback) {
 TEST(Access, WantsOneOfTheKeys) {
     const Access access({"first", "second-key"}, true);
     EXPECT_FALSE(access.refusal(with({{"authorization", "Bearer second-key"}}), true));
+    EXPECT_FALSE(access.refusal(with({{"authorization", "bearer second-key"}}), true));
     EXPECT_FALSE(access.refusal(with({{"x-api-key", "first"}}), true));
     EXPECT_FALSE(access.refusal(with({}), false)) << "/health asks for none";
     for (const char* wrong :

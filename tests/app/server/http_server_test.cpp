@@ -158,6 +158,29 @@ TEST_F(HttpServerTest, TellsWhenTheClientGoesAway) {
     EXPECT_TRUE(m_server->waitUntilIdle(std::chrono::seconds(20)));
 }
 
+TEST_F(HttpServerTest, TellsWhenAClientThatSaidMoreGoesAway) {
+    for (const std::string& early : {std::string("\r\n"), httpRequest("GET", "/echo")}) {
+        RawConnection connection(start().port());
+        connection.send(httpRequest("GET", "/wait"));
+        ASSERT_TRUE(waitFor(m_waiting));
+        connection.send(early);
+        connection.close();
+        EXPECT_TRUE(waitFor(m_closed)) << early;
+        EXPECT_TRUE(m_server->waitUntilIdle(std::chrono::seconds(20)));
+        m_waiting = 0;
+        m_closed = 0;
+    }
+}
+
+TEST_F(HttpServerTest, KeepsARequestThatCameWhileOneWasAnswered) {
+    RawConnection connection(start().port());
+    connection.send(httpRequest("GET", "/flood"));
+    ASSERT_TRUE(waitFor(m_slow));
+    connection.send(httpRequest("GET", "/echo"));
+    EXPECT_EQ(statusOf(connection.readUntil("0\r\n\r\n")), 200);
+    EXPECT_EQ(bodyOf(connection.readAnswer()), "GET /echo? ");
+}
+
 TEST_F(HttpServerTest, PausesForASlowReaderAndGivesItUpInTheEnd) {
     HttpLimits limits;
     limits.stalled = std::chrono::milliseconds(100);

@@ -84,6 +84,66 @@ TEST_F(ServerTest, SeveralPromptsComeBackInOrder) {
     EXPECT_EQ(reply["choices"][1]["index"], 1);
 }
 
+TEST_F(ServerTest, EveryChoiceEchoesThePromptWithItsLogprobs) {
+    for (const char* stream : {"false", "true"}) {
+        RawConnection connection(m_server->port());
+        connection.send(
+            httpRequest("POST", "/v1/completions",
+                        std::string(R"({"prompt": "ab", "echo": true, "logprobs": 0, "stream": )") +
+                            stream + "}"));
+        const auto id = waitRunning(1).at(0);
+        m_engine.say(id, "c", {{.token = 'c', .logprob = -2, .bytes = "c"}});
+        m_engine.finish(id, stop());
+        const std::string answer = connection.readUntil(*stream == 't' ? "[DONE]" : "usage");
+        EXPECT_NE(answer.find(R"("tokens":["a","b","c"],"token_logprobs":[null,-1.0,-2.0])"),
+                  std::string::npos)
+            << answer;
+        EXPECT_NE(answer.find(R"("text_offset":[0,1,2])"), std::string::npos) << answer;
+    }
+}
+
+// Each of these once ended the process, or held up every other client.
+TEST_F(ServerTest, BodiesThatAreTooDeepOrTooWideAreRefused) {
+    const std::string deep = std::string(1'000'000, '[') + std::string(1'000'000, ']');
+    std::string wide = "{";
+    for (int i = 0; i < 100'000; ++i) {
+        wide += "\"k" + std::to_string(i) + "\":1,";
+    }
+    wide += R"("k":1})";
+    const std::string messages = R"({"messages": [{"role": "user", "content": "Hi"}], )";
+    for (const std::string& body :
+         {messages + R"("chat_template_kwargs": {"a": )" + deep + "}}",
+          messages + R"("logit_bias": {"a": )" + deep + "}}", messages + R"("x": )" + deep + "}",
+          messages + R"("x": )" + wide + "}",
+          R"({"messages": [{"role": "assistant", "tool_calls": [{"function": {"name": "f", )"
+          R"("arguments": )" +
+              deep + "}}]}]}"}) {
+        for (const char* path : {"/v1/chat/completions", "/apply-template"}) {
+            const auto answer = ask("POST", path, body);
+            EXPECT_EQ(statusOf(answer), 400) << path;
+            const Json error = Json::parse(bodyOf(answer))["error"];
+            const auto message = error["message"].get<std::string>();
+            EXPECT_TRUE(message.find("nested more than 200") != std::string::npos ||
+                        message.find("too many members") != std::string::npos)
+                << message;
+        }
+    }
+}
+
+TEST_F(ServerTest, AModelIsFoundByItsEscapedName) {
+    EXPECT_EQ(statusOf(ask("GET", "/v1/models/%73cripted")), 200);
+    for (const char* broken : {"scripted%", "scripted%2", "%zzscripted", "%"}) {
+        EXPECT_EQ(statusOf(ask("GET", std::string("/v1/models/") + broken)), 404) << broken;
+    }
+}
+
+TEST_F(ServerTest, MadeUpMethodsShareACounter) {
+    EXPECT_EQ(statusOf(ask("BREW", "/health")), 405);
+    const auto metrics = bodyOf(ask("GET", "/metrics"));
+    EXPECT_EQ(metrics.find("BREW"), std::string::npos);
+    EXPECT_NE(metrics.find(R"(method="other",status="405")"), std::string::npos);
+}
+
 TEST_F(ServerTest, AClientThatGoesAwayIsCancelled) {
     for (const bool isStream : {false, true}) {
         RawConnection connection(m_server->port());
