@@ -13,9 +13,11 @@
 #include "app/cli/import_command.h"
 #include "app/cli/info_command.h"
 #include "app/cli/models_command.h"
+#include "app/cli/numbers.h"
 #include "app/cli/render_command.h"
 #include "app/cli/run_command.h"
 #include "app/cli/serve_command.h"
+#include "app/cli/standard_streams.h"
 #include "app/cli/tokenize_command.h"
 #include "app/cli/verify_command.h"
 #include "engine/model_file.h"
@@ -51,6 +53,12 @@ public:
         try {
             m_app.parse(argc, argv);
         } catch (const CLI::ParseError& error) {
+            const auto unknown = m_app.remaining();
+            if (m_app.get_subcommands().empty() && !unknown.empty()) {
+                std::fprintf(stderr, "quern: there is no command '%s'; quern --help lists them\n",
+                             unknown.front().c_str());
+                return kExitUsage;
+            }
             const int code = m_app.exit(error);
             return code == 0 ? kExitOk : kExitUsage;
         }
@@ -98,7 +106,7 @@ private:
         command->add_flag("--json", m_run.asJson, "everything as one JSON object");
         command
             ->add_option("--logprobs", m_run.logprobs, "log-probabilities, with N others a token")
-            ->check(CLI::Range(0, 20));
+            ->check(wholeNumber<std::int32_t>(0, 20));
         m_run.sampling.addTo(*command);
         m_run.modelFlags.addTo(*command);
     }
@@ -156,7 +164,8 @@ private:
             });
         command->add_option("models", m_serve.models, "paths, names, or starter")->required();
         command->add_option("--host", m_serve.host, "address to listen on (default 127.0.0.1)");
-        command->add_option("--port", m_serve.port, "port (default 11535; 0: a free one)");
+        command->add_option("--port", m_serve.port, "port (default 11535; 0: a free one)")
+            ->check(wholeNumber<std::uint16_t>(0));
         command->add_option("--api-key", m_serve.apiKey, "the key that clients must send")
             ->envname("QUERN_API_KEY");
         m_serve.modelFlags.addTo(*command);
@@ -229,7 +238,7 @@ private:
             });
             command->add_option("model", m_bench.model, "a path, a name, or starter")->required();
             command->add_option("-n,--tokens", m_bench.tokens, "length")
-                ->check(CLI::PositiveNumber);
+                ->check(wholeNumber<std::int32_t>(1));
             command->add_flag("--json", m_bench.asJson, "as JSON");
             m_bench.modelFlags.addTo(*command);
             return command;
@@ -237,12 +246,12 @@ private:
         for (auto* command : {addKind("prefill", "prompt tokens a second", runBenchPrefill),
                               addKind("decode", "reply tokens a second", runBenchDecode)}) {
             command->add_option("-r,--repeats", m_bench.repeats, "timed runs (default 5)")
-                ->check(CLI::PositiveNumber);
+                ->check(wholeNumber<std::int32_t>(1));
         }
         addKind("serve", "many requests at once", runBenchServe)
             ->add_option("-c,--concurrency", m_bench.concurrency,
                          "requests at once (default 1 4 16)")
-            ->check(CLI::PositiveNumber);
+            ->check(wholeNumber<std::int32_t>(1));
     }
 
     void addTokenize() {
@@ -315,11 +324,11 @@ private:
         command->add_option("--expected", m_verify.expected, "the reference's expected.json")
             ->required();
         command->add_option("--chunk", m_verify.chunk, "also in chunks of N prompt tokens")
-            ->check(CLI::PositiveNumber);
+            ->check(wholeNumber<std::int32_t>(1));
         command->add_option("--batch", m_verify.batch, "also among N sequences")
-            ->check(CLI::PositiveNumber);
+            ->check(wholeNumber<std::int32_t>(1));
         command->add_option("--threads", m_verify.threads, "also with N threads")
-            ->check(CLI::PositiveNumber);
+            ->check(wholeNumber<std::int32_t>(1));
         command->add_flag("--prefix", m_verify.prefix, "also after a prefix hit");
         command->add_option("--activations", m_verifyActivations, "f32 or q8")
             ->check(CLI::IsMember({"f32", "q8"}));
@@ -340,7 +349,7 @@ private:
     InterruptWatcher& m_interrupts;
     CLI::App m_app{"Quern: local language models in the terminal", "quern"};
     Action m_action;
-    std::optional<std::filesystem::path> m_dataDir;
+    std::optional<std::string> m_dataDir;
     std::string m_model;
     bool m_asJson = false;
     bool m_looksElsewhere = false;
@@ -365,7 +374,7 @@ private:
 int main(int argc, char** argv) {
     try {
         quern::cli::InterruptWatcher interrupts;
-        return quern::cli::Program(interrupts).run(argc, argv);
+        return quern::cli::afterOutput(quern::cli::Program(interrupts).run(argc, argv));
     } catch (const std::exception& exception) {
         std::fprintf(stderr, "quern: an error of ours: %s\n", exception.what());
         return quern::cli::kExitFailed;

@@ -112,8 +112,14 @@ public:
         }
         // At the prompt Ctrl+C is a key; where there is no terminal, it ends the program.
         if (isTerminal) {
-            m_interrupts.setHandler([] {});
+            m_betweenReplies = [] {};
         }
+        m_interrupts.setHandler(m_betweenReplies);
+        // What is said is saved as it comes: nothing is lost by an end at once.
+        m_interrupts.setEnding([&editor] {
+            editor.restoreTerminal();
+            ::_exit(kExitInterrupted);
+        });
         while (auto message = editor.readMessage("> ")) {
             if (message->empty()) {
                 continue;
@@ -130,6 +136,7 @@ public:
             std::fputs("\n", stdout);
         }
         m_interrupts.setHandler({});
+        m_interrupts.setEnding({});
         return m_exitCode;
     }
 
@@ -195,7 +202,7 @@ private:
         m_interrupts.setHandler([this] { m_service.stopAll(); });
         m_service.reply(std::move(order), printer);
         printer->waitForEnd();
-        m_interrupts.setHandler([] {});
+        m_interrupts.setHandler(m_betweenReplies);
         if (printer->reply() == 0) {
             m_exitCode = kExitFailed;
             return;
@@ -265,7 +272,8 @@ private:
     app::ConversationStore& m_store;
     app::ChatService m_service;
     InterruptWatcher& m_interrupts;
-    std::string m_system;  // of the next conversation that is made
+    std::function<void()> m_betweenReplies;  // what Ctrl+C does there
+    std::string m_system;                    // of the next conversation that is made
     app::ConversationId m_conversation = 0;
     app::MessageId m_last = 0;
     int m_exitCode = kExitOk;

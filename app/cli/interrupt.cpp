@@ -18,6 +18,7 @@ InterruptWatcher::InterruptWatcher() {
     sigemptyset(&wanted);
     sigaddset(&wanted, SIGINT);
     sigaddset(&wanted, SIGTERM);
+    sigaddset(&wanted, SIGHUP);
     pthread_sigmask(SIG_BLOCK, &wanted, nullptr);
     m_signals = ::signalfd(-1, &wanted, SFD_CLOEXEC);
     m_wake = ::eventfd(0, EFD_CLOEXEC);
@@ -37,7 +38,8 @@ InterruptWatcher::InterruptWatcher() {
             std::function<void()> handler;
             {
                 const std::lock_guard lock(m_mutex);
-                handler = m_handler;
+                const bool isKey = info.ssi_signo == SIGINT;
+                handler = !isKey && m_ending ? m_ending : m_handler;
             }
             if (!handler) {
                 ::_exit(kExitInterrupted);
@@ -58,6 +60,11 @@ InterruptWatcher::~InterruptWatcher() {
 void InterruptWatcher::setHandler(std::function<void()> handler) {
     const std::lock_guard lock(m_mutex);
     m_handler = std::move(handler);
+}
+
+void InterruptWatcher::setEnding(std::function<void()> ending) {
+    const std::lock_guard lock(m_mutex);
+    m_ending = std::move(ending);
 }
 
 }  // namespace quern::cli

@@ -96,7 +96,13 @@ LineEditor::~LineEditor() {
     }
     if (m_state->editor != nullptr) {
         el_end(m_state->editor);
-        ::tcsetattr(STDIN_FILENO, TCSADRAIN, &m_state->original);
+        restoreTerminal();
+    }
+}
+
+void LineEditor::restoreTerminal() const {
+    if (m_state->editor != nullptr) {
+        ::tcsetattr(STDIN_FILENO, TCSANOW, &m_state->original);
     }
 }
 

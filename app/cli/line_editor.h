@@ -21,6 +21,8 @@ public:
 
     /// The next message without its last newline; absent at the end of input (Ctrl+D).
     [[nodiscard]] std::optional<std::string> readMessage(const std::string& prompt);
+    /// Gives the terminal back as it was found, for an end at once. Any thread.
+    void restoreTerminal() const;
 
 private:
     struct State;

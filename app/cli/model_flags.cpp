@@ -3,6 +3,8 @@
 #include <cctype>
 #include <charconv>
 
+#include "app/cli/numbers.h"
+
 namespace quern::cli {
 
 Result<std::int64_t> parseBytes(const std::string& text) {
@@ -19,7 +21,9 @@ Result<std::int64_t> parseBytes(const std::string& text) {
     }
     const bool hasTail = rest != end && rest + 1 != end && std::string(rest + 1, end) != "B" &&
                          std::string(rest + 1, end) != "iB";
-    if (error != std::errc() || unit == 0 || hasTail || value < 0 || value * unit > 9.0e18) {
+    // Written so that what is no number (nan) is refused too.
+    const bool isSize = value * unit >= 1 && value * unit <= 9.0e18;
+    if (error != std::errc() || !isSize || hasTail) {
         return fail(ErrorCode::kInvalidArgument,
                     "'" + text + "' is no size; write for example 512M or 2G");
     }
@@ -34,13 +38,18 @@ void ModelFlags::addTo(CLI::App& command) {
     command
         .add_option("--ctx", contextTokens,
                     "context in tokens (default: the model's, at most 8192)")
-        ->check(CLI::PositiveNumber);
-    command.add_option("--kv-memory", kvMemory,
-                       "memory for the KV cache, e.g. 512M or 2G (default: from what is free)");
+        ->check(wholeNumber<std::int64_t>(1));
+    command
+        .add_option("--kv-memory", kvMemory,
+                    "memory for the KV cache, e.g. 512M or 2G (default: from what is free)")
+        ->check([](const std::string& text) {
+            const auto bytes = parseBytes(text);
+            return bytes ? std::string() : bytes.error().message;
+        });
     command.add_option("--max-running", maxRunning, "most sequences in a step (default 64)")
-        ->check(CLI::PositiveNumber);
+        ->check(wholeNumber<std::int64_t>(1));
     command.add_option("--threads", threads, "worker threads (default: physical cores)")
-        ->check(CLI::PositiveNumber);
+        ->check(wholeNumber<std::int32_t>(1));
     command
         .add_option("--cpu-tier", cpuTier,
                     "instruction set: generic, avx2 or avx512 (default: the best there is)")
@@ -84,17 +93,20 @@ engine::EngineOptions ModelFlags::engineOptions() const {
 
 void SamplingFlags::addTo(CLI::App& command) {
     command.add_option("--max-tokens", maxTokens, "most tokens of the reply")
-        ->check(CLI::PositiveNumber);
+        ->check(wholeNumber<std::int32_t>(1));
     command.add_option("--temperature", temperature, "0 takes the best token each time")
-        ->check(CLI::Range(0.0, 100.0));
+        ->check(realNumber(0.0, 2.0));
     command.add_option("--top-k", topK, "only the K best tokens; 0: all")
-        ->check(CLI::NonNegativeNumber);
+        ->check(wholeNumber<std::int32_t>(0));
     command.add_option("--top-p", topP, "only the best tokens that sum to P")
-        ->check(CLI::Range(0.0, 1.0));
+        ->check(realNumber(0.0, 1.0));
     command.add_option("--min-p", minP, "only tokens at least P times as likely as the best")
-        ->check(CLI::Range(0.0, 1.0));
-    command.add_option("--seed", seed, "same seed, same reply");
-    command.add_option("--stop", stop, "text that ends the reply (may be given several times)");
+        ->check(realNumber(0.0, 1.0));
+    command.add_option("--seed", seed, "same seed, same reply")
+        ->check(wholeNumber<std::uint64_t>(0));
+    // One text each: the prompt may stand behind it.
+    command.add_option("--stop", stop, "text that ends the reply (may be given several times)")
+        ->allow_extra_args(false);
 }
 
 void SamplingFlags::apply(engine::SamplingParams& sampling, engine::OutputParams& output) const {

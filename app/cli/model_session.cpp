@@ -49,7 +49,7 @@ Result<ModelSession> ModelSession::open(const app::ModelLibrary& library,
     auto model = session.engine->load(*options, [&](const engine::LoadProgress& progress) {
         const int percent = static_cast<int>(progress.fraction * 100.0);
         if (showsProgress && std::exchange(lastPercent, percent) != percent) {
-            std::fprintf(stderr, "\rloading: %s %3d %%\033[K", stageName(progress.stage), percent);
+            std::fprintf(stderr, "\r%s %3d %%\033[K", stageName(progress.stage), percent);
         }
         return true;
     });

@@ -4,7 +4,6 @@
 
 #include <atomic>
 #include <cstdio>
-#include <iostream>
 #include <iterator>
 #include <nlohmann/json.hpp>
 
@@ -13,6 +12,7 @@
 #include "app/cli/model_session.h"
 #include "app/cli/reply_printer.h"
 #include "app/cli/reply_stream.h"
+#include "app/cli/standard_streams.h"
 
 namespace quern::cli {
 
@@ -160,18 +160,35 @@ void printLogprobs(const std::vector<engine::TokenLogprob>& logprobs) {
     }
 }
 
+Result<std::string> promptOf(const RunOptions& options) {
+    std::string prompt = options.prompt.value_or("-");
+    if (prompt == "-" && ::isatty(STDIN_FILENO) == 0) {
+        auto text = readStandardInput();
+        if (!text) {
+            return text;
+        }
+        prompt = std::move(*text);
+    } else if (prompt == "-") {
+        prompt.clear();
+    }
+    // Without a chat around it, an empty text may be meant: what a model says by itself.
+    if (prompt.empty() && !options.isRaw && options.suffix.empty()) {
+        return fail(ErrorCode::kInvalidArgument,
+                    "no prompt: give one, or pipe it in (quern chat talks)");
+    }
+    return prompt;
+}
+
 }  // namespace
 
 int runRun(const RunOptions& options, const app::ModelLibrary& library,
            InterruptWatcher& interrupts) {
-    std::string prompt = options.prompt;
-    if (prompt.empty() || prompt == "-") {
-        if (::isatty(STDIN_FILENO) != 0) {
-            std::fputs("quern: no prompt: give one, or pipe it in (quern chat talks)\n", stderr);
-            return kExitUsage;
-        }
-        prompt.assign(std::istreambuf_iterator<char>(std::cin), {});
+    auto given = promptOf(options);
+    if (!given) {
+        reportError(given.error());
+        return kExitUsage;
     }
+    std::string prompt = std::move(*given);
     auto session = ModelSession::open(library, options.model, options.modelFlags, options.asJson);
     if (!session) {
         return reportError(session.error());

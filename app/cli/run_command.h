@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "app/cli/interrupt.h"
@@ -10,7 +11,7 @@ namespace quern::cli {
 
 struct RunOptions {
     std::string model;
-    std::string prompt;  // "-" or empty: from standard input
+    std::optional<std::string> prompt;  // absent or "-": from standard input
     std::string system;
     std::string suffix;  // the reply fills the gap between the prompt and this
     bool isRaw = false;  // the prompt as it is, without a chat template

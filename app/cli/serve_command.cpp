@@ -41,8 +41,8 @@ int runServe(const ServeOptions& options, const app::ModelLibrary& library,
     app::ServerOptions serverOptions;
     serverOptions.host = options.host;
     serverOptions.port = options.port;
-    if (!options.apiKey.empty()) {
-        serverOptions.apiKeys.push_back(options.apiKey);
+    if (options.apiKey) {
+        serverOptions.apiKeys.push_back(*options.apiKey);
     }
     // The port first: that it is taken should not cost a model's loading time.
     auto server = app::Server::start(**engine, serverOptions);

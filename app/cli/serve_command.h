@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,7 +15,7 @@ struct ServeOptions {
     std::vector<std::string> models;
     std::string host = "127.0.0.1";
     std::uint16_t port = app::kDefaultPort;
-    std::string apiKey;
+    std::optional<std::string> apiKey;  // an empty one is refused: a variable was not set
     ModelFlags modelFlags;
 };
 

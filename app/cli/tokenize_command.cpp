@@ -1,11 +1,10 @@
 #include "app/cli/tokenize_command.h"
 
 #include <cstdio>
-#include <iostream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "app/cli/exit_codes.h"
+#include "app/cli/standard_streams.h"
 #include "engine/text.h"
 
 namespace quern::cli {
@@ -25,11 +24,13 @@ int runTokenize(const TokenizeOptions& options) {
     if (!tokenizer) {
         return reportError(tokenizer.error());
     }
-    const std::string text =
-        options.text ? *options.text : std::string(std::istreambuf_iterator<char>(std::cin), {});
+    auto text = options.text ? Result<std::string>(*options.text) : readStandardInput();
+    if (!text) {
+        return reportError(text.error());
+    }
     auto ids = (*tokenizer)
-                   ->encode(text, {.addSpecial = options.addSpecial,
-                                   .parseSpecial = options.parseSpecial});
+                   ->encode(*text, {.addSpecial = options.addSpecial,
+                                    .parseSpecial = options.parseSpecial});
     if (!ids) {
         return reportError(ids.error());
     }

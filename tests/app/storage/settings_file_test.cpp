@@ -51,6 +51,19 @@ TEST(SettingsFile, KeepsABrokenFileBeside) {
     EXPECT_EQ(test::readFile(temp.path() / "settings.json.broken"), "{\"half\": ");
 }
 
+TEST(SettingsFile, LeavesOutWhatIsNestedBeyondReason) {
+    const test::TempFolder temp;
+    const auto file = temp.path() / "settings.json";
+    std::string text = R"({"server": {"port": 1}, "deep": )";
+    for (int i = 0; i < 200'000; ++i) {
+        text += R"({"a": )";
+    }
+    std::ofstream(file) << text << "1" << std::string(200'001, '}');
+    auto settings = SettingsFile::open(file);
+    ASSERT_TRUE(settings) << settings.error().message;
+    EXPECT_EQ((*settings)->get<std::int64_t>("server.port", 0), 1);
+}
+
 TEST(SettingsFile, AnUnwritableFolderIsAnErrorAndTheOldFileStays) {
     const test::TempFolder temp;
     auto settings = SettingsFile::open(temp.path() / "gone" / "settings.json");

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <string>
+
+#include "kernels/result.h"
+
+namespace quern::cli {
+
+/// All of standard input, byte for byte.
+[[nodiscard]] Result<std::string> readStandardInput();
+
+/// What the program is to exit with: `code`, unless what it printed could not be written (a full
+/// disk), which is said.
+[[nodiscard]] int afterOutput(int code);
+
+}  // namespace quern::cli
