@@ -140,7 +140,7 @@ Result<GoldenFile> readCases(const Json& root) {
         if (golden.nextLogprob.empty() && golden.greedy.empty()) {
             return fail(ErrorCode::kUnsupported,
                         "case " + golden.name +
-                            ": expects neither 'last_logits', 'next_logprob' and 'greedy' nor "
+                            ": expects none of 'last_logits', 'next_logprob', 'greedy', "
                             "'mean_pooled', 'first_token' and 'embedding'");
         }
     }

@@ -185,6 +185,7 @@ Status tokenize(const LoadedModel& model, PreparedRequest& prepared) {
         return tokenizePair(model, *pair, prepared);
     }
     EncodeOptions options = kPromptEncoding;
+    options.addEnd = prepared.request.vector.has_value();  // a vector is of a whole text
     if (auto* text = std::get_if<TextPrompt>(&prompt)) {
         if (Status status = needsTokenizer(model, "text"); !status) {
             return status;

@@ -258,8 +258,10 @@ TEST_F(Verify, BadFilesAreErrorsThatNameTheField) {
     EXPECT_EQ(errorOf(with("ids", {-1})), "case 0: id -1 is not in the model's vocabulary of 6");
     EXPECT_EQ(errorOf(with("last_logits", {1.0, 2.0})),
               "case 0: 2 logits expected of a vocabulary of 6");
-    EXPECT_EQ(errorOf({{"cases", {{{"ids", {1}}, {"embedding", {0.5}}}}}}),
-              file + "case 0: expects neither 'last_logits' nor 'next_logprob' nor 'greedy'");
+    EXPECT_EQ(errorOf({{"cases", {{{"ids", {1}}, {"vector", {0.5}}}}}}),
+              file +
+                  "case 0: expects none of 'last_logits', 'next_logprob', 'greedy', 'mean_pooled', "
+                  "'first_token' and 'embedding'");
     Json noRival = logprobsFile();
     noRival.erase("rival");
     EXPECT_EQ(errorOf(noRival), file + "no 'rival' with 'mean_abs' and 'top1' in it");

@@ -134,8 +134,8 @@ std::vector<Case> cases() {
     return cases;
 }
 
-INSTANTIATE_TEST_SUITE_P(Encoders, WholeSequence, testing::ValuesIn(cases()), [](const auto& info) {
-    return std::string(tierName(info.param.tier)) + info.param.shape.name;
+INSTANTIATE_TEST_SUITE_P(Encoders, WholeSequence, testing::ValuesIn(cases()), [](const auto& test) {
+    return std::string(tierName(test.param.tier)) + test.param.shape.name;
 });
 
 TEST_P(WholeSequence, IsWhatTheDefinitionsGive) {
