@@ -43,6 +43,7 @@ std::vector<TypeShare> typeShares(const engine::ModelInfo& info) {
         ++share.tensors;
     }
     std::vector<TypeShare> shares;
+    shares.reserve(byName.size());
     for (const auto& [name, share] : byName) {
         shares.push_back(share);
     }

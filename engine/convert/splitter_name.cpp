@@ -111,6 +111,7 @@ SplitterMatch findSplitterName(const nlohmann::json& root) {
     const text::JsonNode model = node.child("model");
     const bool ignoresMerges = model.flag("ignore_merges", false);
     std::vector<std::vector<std::string>> wanted;
+    wanted.reserve(kProbes.size());
     for (const std::string_view probe : kProbes) {
         wanted.push_back(piecesOf(probe, own));
     }

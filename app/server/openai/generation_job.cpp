@@ -189,7 +189,8 @@ private:
     void tell(const PromptRun& run, ChoiceReply& choice, engine::TokenEvent& event) {
         for (ReplyChoice& piece : choice.take(event)) {
             if (!m_request.isStream) {
-                append(m_wholes[static_cast<std::size_t>(piece.index)], std::move(piece));
+                auto& whole = m_wholes[static_cast<std::size_t>(piece.index)];
+                append(whole, std::move(piece));
                 continue;
             }
             Json chunk = chunkJson(m_identity, piece);
