@@ -39,7 +39,8 @@ class Display:
             number = random.randint(100, 50000)
             read, write = os.pipe()
             self.server = subprocess.Popen(
-                ["Xvfb", f":{number}", "-displayfd", str(write), "-screen", "0", "1280x800x24"],
+                ["Xvfb", f":{number}", "-displayfd", str(write), "-screen", "0", "1280x800x24",
+                 "-noreset"],  # it would start over, and refuse clients, whenever the last one leaves
                 pass_fds=[write], stderr=subprocess.DEVNULL)
             os.close(write)
             with os.fdopen(read) as ready:
