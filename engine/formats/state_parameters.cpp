@@ -61,9 +61,10 @@ std::int64_t adjustedIntermediate(HfConfig& config, std::int64_t intermediate) {
         return intermediate;
     }
     constexpr double kMostSize = 1e12;
-    const double scaled =
-        std::floor(static_cast<double>(2 * (intermediate / 3) + 2 * (intermediate % 3) / 3) *
-                   config.numberOr({"block_ffn_dim_multiplier"}, 1.0));
+    // floor(2 · intermediate / 3), which cannot overflow.
+    const std::int64_t twoThirds = 2 * (intermediate / 3) + 2 * (intermediate % 3) / 3;
+    const double scaled = std::floor(static_cast<double>(twoThirds) *
+                                     config.numberOr({"block_ffn_dim_multiplier"}, 1.0));
     const std::int64_t multiple = config.integerOr({"block_multiple_of"}, 256);
     if (multiple < 1 || !(std::fabs(scaled) < kMostSize) || multiple > (1 << 20)) {
         config.setError(ErrorCode::kCorrupt,
