@@ -8,6 +8,7 @@
 #include "engine/kv/group_rules.h"
 #include "kernels/paged_kv.h"
 #include "kernels/quant.h"
+#include "kernels/weight_formats.h"
 
 namespace quern::engine {
 
@@ -34,6 +35,24 @@ std::int64_t plus(std::int64_t a, std::int64_t b) {
 
 std::int64_t wholeBlocks(std::int64_t tokens) {
     return plus(tokens, kernels::kBlockTokens - 1) / kernels::kBlockTokens * kernels::kBlockTokens;
+}
+
+// Weights as they are held once they were taken over: types without a kernel of their own grow.
+std::int64_t heldWeightBytes(const ModelInfo& info) {
+    std::int64_t bytes = info.weightBytes;
+    for (const TensorSummary& tensor : info.tensors) {
+        const auto held = kernels::heldAs(tensor.type);
+        if (!held || tensor.shape.size() < 2) {
+            continue;
+        }
+        std::int64_t elements = 1;
+        for (const std::int64_t dim : tensor.shape) {
+            elements = times(elements, dim);
+        }
+        bytes =
+            plus(bytes, std::max<std::int64_t>(times(elements, held->bits) / 8 - tensor.bytes, 0));
+    }
+    return bytes;
 }
 
 // Activations of one step, and one row of results a sequence.
@@ -113,10 +132,11 @@ Result<FitEstimate> estimateFit(const ModelInfo& info, const LoadOptions& option
     FitEstimate estimate;
     estimate.freeBytes = freeBytes;
     estimate.contextTokens = *context;
+    const std::int64_t weights = heldWeightBytes(info);
     const std::int64_t scratch = scratchBytes(info, options, *context);
     const std::int64_t tokenizer = times(info.vocabSize, kBytesPerToken);
     const std::int64_t margin = std::max(256 * kMiB, freeBytes / 20);
-    const std::int64_t fixed = plus(plus(info.weightBytes, scratch), tokenizer);
+    const std::int64_t fixed = plus(plus(weights, scratch), tokenizer);
 
     const std::int64_t perContext = kvBytesOfContext(info, options, *context);
     // States take the same whatever a sequence's length, so there more sequences have room.
@@ -131,7 +151,7 @@ Result<FitEstimate> estimateFit(const ModelInfo& info, const LoadOptions& option
     estimate.kvTokens = static_cast<std::int64_t>(
         static_cast<double>(kv) / static_cast<double>(std::max<std::int64_t>(perContext, 1)) *
         static_cast<double>(*context));
-    estimate.items = {{"weights", info.weightBytes},
+    estimate.items = {{"weights", weights},
                       {"KV cache", kv},
                       {"scratch", scratch},
                       {"tokenizer", tokenizer},

@@ -1,6 +1,7 @@
 #include "engine/core/model_loader.h"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 #include <utility>
 
@@ -8,6 +9,7 @@
 #include "engine/core/kv_sizing.h"
 #include "engine/metrics/process_memory.h"
 #include "kernels/quant.h"
+#include "kernels/weight_formats.h"
 
 namespace quern::engine {
 
@@ -100,6 +102,24 @@ bool hasQuantizedWeights(Runner& runner) {
     return std::ranges::any_of(runner.program().ops().weights, [](const kernels::Weight& weight) {
         return kernels::traits(weight.type).isQuantized;
     });
+}
+
+/// A sentence a type that is computed with in another one.
+void tellRepacked(const ModelInfo& info, std::vector<std::string>& notes) {
+    std::map<kernels::DType, std::int64_t> bytes;
+    for (const TensorSummary& tensor : info.tensors) {
+        if (tensor.shape.size() > 1) {
+            bytes[tensor.type] += tensor.bytes;
+        }
+    }
+    for (const auto& [type, inFile] : bytes) {
+        if (const auto held = kernels::heldAs(type)) {
+            notes.push_back(std::string(kernels::traits(type).name) +
+                            " has no fast kernel of its own: " + byteText(inFile) +
+                            " of it are held, without loss, as " + std::string(held->name) + ", " +
+                            std::to_string(held->bits) + " bits a weight");
+        }
+    }
 }
 
 constexpr double kReadShare = 0.02;
@@ -197,6 +217,7 @@ Result<LoadResult> loadModel(ModelFactory& factory, MemoryLedger& ledger, const 
     if (!runner) {
         return reporter.isCancelled() ? cancelled(model->name) : forward(runner);
     }
+    tellRepacked(model->info, model->notes);
     if (!hasQuantizedWeights(**runner)) {
         model->options.activations = kernels::ActivationType::kF32;
     }

@@ -9,6 +9,7 @@
 #include "kernels/cpu/panel_codes.h"
 #include "kernels/quant.h"
 #include "kernels/quant/half.h"
+#include "kernels/weight_formats.h"
 
 namespace quern::kernels::cpu {
 
@@ -266,3 +267,26 @@ Result<std::unique_ptr<PackedWeight>> packPanels(const TensorView& weight,
 }
 
 }  // namespace quern::kernels::cpu
+
+namespace quern::kernels {
+
+std::optional<HeldAs> heldAs(DType type) {
+    using cpu::PanelFormat;
+    const PanelFormat format = cpu::formatOf(type);
+    switch (format) {
+        case PanelFormat::kSplit8:
+            return HeldAs{.name = "8-bit codes with a scale for each 16", .bits = 10};
+        case PanelFormat::kSplitMin8:
+            return HeldAs{.name = "8-bit codes with a scale and a minimum for each 16", .bits = 12};
+        case PanelFormat::kF16:
+            return type == DType::kF16 ? std::nullopt
+                                       : std::optional(HeldAs{.name = "F16", .bits = 16});
+        case PanelFormat::kBF16:
+            return type == DType::kBF16 ? std::nullopt
+                                        : std::optional(HeldAs{.name = "BF16", .bits = 16});
+        default:
+            return std::nullopt;
+    }
+}
+
+}  // namespace quern::kernels
