@@ -1,6 +1,7 @@
 // `quern`, the terminal program: reads the command line and hands over to one command.
 
 #include <CLI/CLI.hpp>
+#include <cstdlib>
 #include <exception>
 #include <functional>
 #include <iostream>
@@ -158,6 +159,10 @@ private:
     void addServe() {
         auto* command =
             add(m_app, "serve", "an OpenAI-compatible endpoint on this machine", [this] {
+                // Set but empty is a key that failed to be read, not a wish for none.
+                if (const char* key = std::getenv("QUERN_API_KEY"); key && !m_serve.apiKey) {
+                    m_serve.apiKey = key;
+                }
                 return withLibrary([this](const auto&, auto& library) {
                     return runServe(m_serve, library, m_interrupts);
                 });
@@ -166,8 +171,8 @@ private:
         command->add_option("--host", m_serve.host, "address to listen on (default 127.0.0.1)");
         command->add_option("--port", m_serve.port, "port (default 11535; 0: a free one)")
             ->check(wholeNumber<std::uint16_t>(0));
-        command->add_option("--api-key", m_serve.apiKey, "the key that clients must send")
-            ->envname("QUERN_API_KEY");
+        command->add_option("--api-key", m_serve.apiKey,
+                            "the key that clients must send (or QUERN_API_KEY)");
         m_serve.modelFlags.addTo(*command);
     }
 

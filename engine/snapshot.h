@@ -9,7 +9,7 @@
 
 namespace quern::engine {
 
-/// A fixed-bucket histogram, cumulative as Prometheus has it.
+/// A histogram of fixed buckets.
 struct HistogramSnapshot {
     std::vector<double> upperBounds;    // ascending; the last bucket, +inf, is implied
     std::vector<std::uint64_t> counts;  // one more than bounds, not cumulative

@@ -11,6 +11,7 @@
 #include "app/cli/line_editor.h"
 #include "app/cli/model_session.h"
 #include "app/cli/reply_printer.h"
+#include "app/cli/standard_streams.h"
 #include "app/cli/terminal_text.h"
 
 namespace quern::cli {
@@ -42,17 +43,17 @@ public:
     void onFinished(const app::Message& message, const std::optional<Error>& saveError) override {
         m_printer.end();
         if (!message.error.empty()) {
-            std::fprintf(stderr, "quern: %s\n", message.error.c_str());
+            tellUser(message.error);
         }
         if (saveError) {
-            std::fprintf(stderr, "quern: the reply is not saved: %s\n", saveError->message.c_str());
+            tellUser("the reply is not saved: " + saveError->message);
         }
         printFigures(message.stats);
         end();
     }
     void onRefused(const Error& error, app::Refusal refusal) override {
         if (refusal == app::Refusal::kStore) {
-            std::fputs("quern: the message is not sent, because it could not be saved\n", stderr);
+            tellUser("the message is not sent, because it could not be saved");
         }
         reportError(error);
         end();
@@ -108,7 +109,7 @@ public:
         const bool isTerminal = ::isatty(STDIN_FILENO) != 0;
         if (isTerminal) {
             std::fprintf(stderr, "%s · /help for help · Ctrl+D leaves\n",
-                         m_session.model->name.c_str());
+                         withoutTerminalControls(m_session.model->name).c_str());
         }
         // At the prompt Ctrl+C is a key; where there is no terminal, it ends the program.
         if (isTerminal) {
@@ -171,7 +172,8 @@ private:
         } else if (word == "/show") {
             show();
         } else {
-            std::fprintf(stderr, "no command %s; /help lists them\n", word.c_str());
+            std::fprintf(stderr, "no command %s; /help lists them\n",
+                         withoutTerminalControls(word).c_str());
         }
         return true;
     }

@@ -2,6 +2,8 @@
 
 #include <cstdio>
 
+#include "app/cli/standard_streams.h"
+
 namespace quern::cli {
 
 int exitCodeOf(const Error& error) {
@@ -29,10 +31,7 @@ int exitCodeOf(const Error& error) {
 
 int reportError(const Error& error) {
     std::fflush(stdout);
-    std::fprintf(stderr, "quern: %s\n", error.message.c_str());
-    if (!error.cause.empty()) {
-        std::fprintf(stderr, "       (%s)\n", error.cause.c_str());
-    }
+    tellUser(error.message + (error.cause.empty() ? "" : "\n       (" + error.cause + ")"));
     return exitCodeOf(error);
 }
 

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/cli/exit_codes.h"
+#include "app/cli/standard_streams.h"
 #include "app/library/disk_space.h"
 #include "engine/model_file.h"
 
@@ -92,7 +93,7 @@ void printReport(const engine::ImportReport& report, const fs::path& target, boo
     }
     std::fprintf(stderr, "%s: %s\n", app::humanBytes(report.fileBytes).c_str(), types.c_str());
     for (const std::string& note : report.notes) {
-        std::fprintf(stderr, "note: %s\n", note.c_str());
+        tellUser("note: " + note);
     }
     std::printf("%s\n", target.c_str());
 }

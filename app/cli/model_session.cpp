@@ -6,6 +6,8 @@
 #include <cstdio>
 #include <utility>
 
+#include "app/cli/standard_streams.h"
+
 namespace quern::cli {
 
 namespace {
@@ -62,7 +64,7 @@ Result<ModelSession> ModelSession::open(const app::ModelLibrary& library,
     session.model = std::move(*model);
     if (!isQuiet) {
         for (const std::string& note : session.model->notes) {
-            std::fprintf(stderr, "quern: %s\n", note.c_str());
+            tellUser(note);
         }
     }
     return session;

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/cli/exit_codes.h"
+#include "app/cli/terminal_text.h"
 #include "app/library/disk_space.h"
 
 namespace quern::cli {
@@ -51,14 +52,16 @@ int runModelsList(const app::ModelLibrary& library, bool looksElsewhere, bool as
         std::fputs("no models yet; try: quern models pull starter\n", stderr);
     }
     for (const auto& model : *models) {
-        std::printf("%-44s %10s  %s\n", model.name.c_str(), app::humanBytes(model.bytes).c_str(),
-                    model.isLinked ? model.path.c_str() : "");
+        std::printf("%-44s %10s  %s\n", withoutTerminalControls(model.name).c_str(),
+                    app::humanBytes(model.bytes).c_str(),
+                    model.isLinked ? withoutTerminalControls(model.path.string()).c_str() : "");
     }
     if (!elsewhere.empty()) {
         std::printf("\nfound elsewhere (quern models link PATH adds one in place):\n");
         for (const auto& model : elsewhere) {
             std::printf("%-12s %10s  %s\n", model.origin.c_str(),
-                        app::humanBytes(model.bytes).c_str(), model.path.c_str());
+                        app::humanBytes(model.bytes).c_str(),
+                        withoutTerminalControls(model.path.string()).c_str());
         }
     }
     return kExitOk;
@@ -74,10 +77,11 @@ int runModelsPull(app::ModelLibrary& library, const std::string& source,
         if (isTerminal) {
             const std::string total =
                 progress.totalBytes > 0 ? " of " + app::humanBytes(progress.totalBytes) : "";
-            std::fprintf(stderr, "\r%s: %s%s\033[K", progress.stage.c_str(),
+            std::fprintf(stderr, "\r%s: %s%s\033[K",
+                         withoutTerminalControls(progress.stage).c_str(),
                          app::humanBytes(progress.doneBytes).c_str(), total.c_str());
         } else if (progress.stage != lastStage) {
-            std::fprintf(stderr, "%s\n", progress.stage.c_str());
+            std::fprintf(stderr, "%s\n", withoutTerminalControls(progress.stage).c_str());
         }
         lastStage = progress.stage;
         return !isCancelled.load();

@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "app/cli/exit_codes.h"
+#include "app/cli/terminal_text.h"
 #include "engine/text.h"
 
 namespace quern::cli {
@@ -131,7 +132,7 @@ int runRender(const RenderOptions& options) {
     const bool usesTools = !input.tools.empty() && source->toolUse != nullptr;
     auto text = (usesTools ? source->toolUse : source->standard)->render(input);
     if (!text) {
-        std::fprintf(stderr, "%s\n", text.error().message.c_str());
+        std::fprintf(stderr, "%s\n", withoutTerminalControls(text.error().message).c_str());
         return kExitFailed;
     }
     std::fwrite(text->data(), 1, text->size(), stdout);

@@ -1,9 +1,9 @@
 #include "app/cli/serve_command.h"
 
-#include <cstdio>
 #include <semaphore>
 
 #include "app/cli/exit_codes.h"
+#include "app/cli/standard_streams.h"
 
 namespace quern::cli {
 
@@ -54,12 +54,12 @@ int runServe(const ServeOptions& options, const app::ModelLibrary& library,
         if (!model) {
             return reportError(model.error());
         }
-        std::fprintf(stderr, "quern: serving %s\n", (*model)->name.c_str());
+        tellUser("serving " + (*model)->name);
         for (const std::string& note : (*model)->notes) {
-            std::fprintf(stderr, "quern:   %s\n", note.c_str());
+            tellUser("  " + note);
         }
     }
-    std::fprintf(stderr, "quern: ready on %s/v1\n", (*server)->url().c_str());
+    tellUser("ready on " + (*server)->url() + "/v1");
 
     std::binary_semaphore ending{0};
     interrupts.setHandler([&] {
@@ -67,8 +67,7 @@ int runServe(const ServeOptions& options, const app::ModelLibrary& library,
         ending.release();
     });
     ending.acquire();
-    std::fprintf(stderr, "quern: ending; running requests have %lld s\n",
-                 static_cast<long long>(kGrace.count()));
+    tellUser("ending; running requests have " + std::to_string(kGrace.count()) + " s");
     (*server)->stop(kGrace);
     (*engine)->shutdown(std::chrono::milliseconds(0));
     return kExitOk;

@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "app/cli/exit_codes.h"
+#include "app/cli/terminal_text.h"
 
 namespace quern::cli {
 
@@ -19,12 +20,16 @@ Result<std::string> readStandardInput() {
     return text;
 }
 
+void tellUser(const std::string& line) {
+    std::fprintf(stderr, "quern: %s\n", withoutTerminalControls(line).c_str());
+}
+
 int afterOutput(int code) {
     const bool isWritten = std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
     if (isWritten) {
         return code;
     }
-    std::fputs("quern: the output could not be written; is the disk full?\n", stderr);
+    tellUser("the output could not be written; is the disk full?");
     return code == kExitOk ? kExitNoNetwork : code;
 }
 

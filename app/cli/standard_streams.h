@@ -9,6 +9,9 @@ namespace quern::cli {
 /// All of standard input, byte for byte.
 [[nodiscard]] Result<std::string> readStandardInput();
 
+/// Prints "quern: LINE" to standard error. Names that come from files cannot steer the terminal.
+void tellUser(const std::string& line);
+
 /// What the program is to exit with: `code`, unless what it printed could not be written (a full
 /// disk), which is said.
 [[nodiscard]] int afterOutput(int code);

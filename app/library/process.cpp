@@ -97,7 +97,7 @@ Result<ProcessResult> runProcess(const std::vector<std::string>& arguments,
     while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
     }
     if (isCancelled) {
-        return fail(ErrorCode::kCancelled, "cancelled: " + arguments.at(0));
+        return fail(ErrorCode::kCancelled, "cancelled");
     }
     result.exitCode = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
     return result;

@@ -3,13 +3,13 @@
 #include <deque>
 #include <map>
 #include <mutex>
-#include <random>
 
 #include "app/server/access.h"
 #include "app/server/http/http_server.h"
 #include "app/server/openai/generation_job.h"
 #include "app/server/openai/metrics_text.h"
 #include "app/server/openai/model_routes.h"
+#include "app/server/openai/random_id.h"
 #include "app/server/openai/vector_job.h"
 #include "app/server/task_thread.h"
 
@@ -21,6 +21,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t kRecentKept = 200;
 constexpr std::size_t kLongestRequestId = 128;
+constexpr std::chrono::milliseconds kLastWords{1000};
 
 /// What is known of a request while it is answered.
 struct Pending {
@@ -35,8 +36,7 @@ std::string requestIdOf(const HttpRequest& request) {
     if (isClean) {
         return std::string(given);
     }
-    std::random_device random;
-    return "req-" + std::to_string(random()) + std::to_string(random());
+    return randomId("req-");
 }
 
 // As a label: what clients make up must not become a counter each.
@@ -57,8 +57,6 @@ public:
           m_access(options.apiKeys, isLoopbackHost(options.host)) {
         addRoutes();
     }
-
-    ~ApiServer() override { stop(std::chrono::milliseconds(0)); }
 
     Status listen(const ServerOptions& options) {
         HttpLimits limits;
@@ -101,17 +99,14 @@ public:
     }
 
     void stop(std::chrono::milliseconds grace) override {
-        if (!m_http || m_isStopped) {
-            return;
-        }
-        m_isStopped = true;
         m_http->stopAccepting();
         if (!m_http->waitUntilIdle(grace)) {
-            // Closing the connections cancels what still runs.
-            m_http.reset();
-            return;
+            // Clients are told why their answers end; who does not listen is left.
+            m_http->endExchanges();
+            if (!m_http->waitUntilIdle(kLastWords)) {
+                m_http->closeConnections();
+            }
         }
-        m_http.reset();
     }
 
 private:
@@ -235,8 +230,8 @@ private:
         };
     }
 
-    std::function<void(const GenerationOutcome&)> finisher(std::shared_ptr<Pending> pending) {
-        return [this, pending = std::move(pending)](const GenerationOutcome& outcome) {
+    std::function<void(const RequestOutcome&)> finisher(std::shared_ptr<Pending> pending) {
+        return [this, pending = std::move(pending)](const RequestOutcome& outcome) {
             pending->line.model = outcome.model;
             pending->line.promptTokens = outcome.promptTokens;
             pending->line.completionTokens = outcome.completionTokens;
@@ -346,9 +341,8 @@ private:
     std::deque<ServedRequest> m_recent;
     std::uint64_t m_served = 0;
     std::uint64_t m_failed = 0;
-    bool m_isStopped = false;
     TaskThread m_textWork;
-    std::unique_ptr<HttpServer> m_http;  // last: its thread uses the rest
+    std::unique_ptr<HttpServer> m_http;  // once it listens; last: its thread uses the rest
 };
 
 }  // namespace

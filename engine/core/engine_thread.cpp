@@ -186,7 +186,6 @@ void EngineThread::step(ModelRuntime& runtime) {
         const std::lock_guard lock(m_stateMutex);
         isPlanned = runtime.plan();
     }
-    runtime.takeDeliveries(m_deliveries);
     deliver();
     if (!isPlanned) {
         return;
@@ -196,7 +195,6 @@ void EngineThread::step(ModelRuntime& runtime) {
         const std::lock_guard lock(m_stateMutex);
         runtime.apply();
     }
-    runtime.takeDeliveries(m_deliveries);
     deliver();
 }
 

@@ -6,6 +6,7 @@
 #include <sstream>
 #include <utility>
 
+#include "engine/core/byte_text.h"
 #include "engine/core/infill.h"
 #include "engine/core/vector_prompt.h"
 #include "engine/text/chat_prompt.h"
@@ -17,6 +18,7 @@ namespace {
 constexpr std::int32_t kMostChoices = 128;
 constexpr std::size_t kMostStops = 64;
 constexpr std::int32_t kMostTopLogprobs = 20;
+constexpr std::size_t kMostChatBytes = std::size_t{16} << 20U;  // half of what a template writes
 
 // The reply goes on with the prompt: what a model puts at the end of a text would part them.
 constexpr EncodeOptions kPromptEncoding{.addSpecial = true, .addEnd = false, .parseSpecial = true};
@@ -122,7 +124,28 @@ Status needsTokenizer(const LoadedModel& model, const char* what) {
                                              what);
 }
 
+// What no template could write out is the messages' fault, not the template's.
+Status checkTextBytes(const ChatPrompt& chat) {
+    std::size_t bytes = 0;
+    for (const ChatMessage& message : chat.messages) {
+        for (const std::string& part : message.textParts) {
+            bytes += part.size();
+        }
+    }
+    if (bytes <= kMostChatBytes) {
+        return {};
+    }
+    return failField("messages",
+                     "the messages have " + byteText(static_cast<std::int64_t>(bytes)) +
+                         " of text, and a chat can have no more than " +
+                         byteText(static_cast<std::int64_t>(kMostChatBytes)),
+                     ErrorCode::kContextLength);
+}
+
 Result<RenderedChat> renderChatPrompt(const LoadedModel& model, const ChatPrompt& chat) {
+    if (Status status = checkTextBytes(chat); !status) {
+        return forward(status);
+    }
     const auto spelling = [&](std::optional<TokenId> id) {
         return id ? std::string(model.tokenizer->tokenBytes(*id)) : std::string();
     };

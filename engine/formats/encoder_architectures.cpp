@@ -63,42 +63,35 @@ constexpr std::array kModernBertDefaults{
     ConfigDefault{"global_rope_theta", 160000}, ConfigDefault{"rope_local_base_freq", 10000}};
 constexpr std::array kNomicDefaults{ConfigDefault{"layer_norm_epsilon", 1e-12}};
 
+constexpr Architecture kBert{.gguf = "bert",
+                             .modelTypes = kBertTypes,
+                             .norm = NormKind::kLayer,
+                             .activation = Activation::kGelu,
+                             .isGated = false,
+                             .attentionNorms = kOfSum,
+                             .mlpNorms = kOfSum,
+                             .hasPositionEmbedding = true,
+                             .hfNames = kBertNames,
+                             .ggufNames = kBertGgufNames,
+                             .defaults = kBertDefaults,
+                             .isBidirectional = true,
+                             .hasTokenTypes = true,
+                             .hasEmbeddingNorm = true,
+                             .hasOutputNorm = false,
+                             .hfOuterNames = kBertOuterNames};
+
+// Positions begin behind that of padding; GGUF files of these say bert and have the rows before cut
+// off.
+constexpr Architecture roberta() {
+    Architecture row = kBert;
+    row.modelTypes = kRobertaTypes;
+    row.countsPositionsFromPad = true;
+    return row;
+}
+
 constexpr std::array kEncoders{
-    Architecture{.gguf = "bert",
-                 .modelTypes = kBertTypes,
-                 .norm = NormKind::kLayer,
-                 .activation = Activation::kGelu,
-                 .isGated = false,
-                 .attentionNorms = kOfSum,
-                 .mlpNorms = kOfSum,
-                 .hasPositionEmbedding = true,
-                 .hfNames = kBertNames,
-                 .ggufNames = kBertGgufNames,
-                 .defaults = kBertDefaults,
-                 .isBidirectional = true,
-                 .hasTokenTypes = true,
-                 .hasEmbeddingNorm = true,
-                 .hasOutputNorm = false,
-                 .hfOuterNames = kBertOuterNames},
-    // BERT whose positions begin behind that of padding; its GGUF files say bert and have the rows
-    // before cut off.
-    Architecture{.gguf = "bert",
-                 .modelTypes = kRobertaTypes,
-                 .norm = NormKind::kLayer,
-                 .activation = Activation::kGelu,
-                 .isGated = false,
-                 .attentionNorms = kOfSum,
-                 .mlpNorms = kOfSum,
-                 .hasPositionEmbedding = true,
-                 .hfNames = kBertNames,
-                 .ggufNames = kBertGgufNames,
-                 .defaults = kBertDefaults,
-                 .isBidirectional = true,
-                 .hasTokenTypes = true,
-                 .hasEmbeddingNorm = true,
-                 .hasOutputNorm = false,
-                 .countsPositionsFromPad = true,
-                 .hfOuterNames = kBertOuterNames},
+    kBert,
+    roberta(),
     Architecture{.gguf = "modern-bert",
                  .modelTypes = kModernBertTypes,
                  .norm = NormKind::kLayer,

@@ -110,7 +110,6 @@ public:
     [[nodiscard]] bool isEmpty() const { return m_sequences.empty(); }
     /// True when a plan made now might not be empty.
     [[nodiscard]] bool hasWork() const;
-    [[nodiscard]] std::size_t runningCount() const { return m_running.size(); }
     [[nodiscard]] std::size_t waitingCount() const { return m_waiting.size() + m_pausedWaiting; }
     [[nodiscard]] std::uint32_t step() const { return m_step; }
     /// The sequence now, without its place in the line.

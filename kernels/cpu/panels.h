@@ -38,7 +38,6 @@ enum class PanelFormat : std::uint8_t {
     kF16,
     kBF16,
 };
-inline constexpr std::size_t kPanelFormats = 14;
 
 /// Bytes of codes in a block of a panel (8 outputs × 32 columns).
 inline constexpr std::int64_t kNibbleBytes = 128;   // byte [j][o][i]: groups j (low) and j + 4

@@ -77,6 +77,19 @@ class Scripts(unittest.TestCase):
         # The prompt stands behind a switch that may come several times.
         self.assertIn(b"any.gguf", quern("run", "any.gguf", "--stop", "x", "the prompt").stderr)
 
+    def test_names_cannot_steer_the_terminal(self):
+        result = quern("run", "no\x1b[2Jsuch\x9b31m\rmodel.gguf", "hi")
+        self.assertEqual(result.returncode, 3)
+        for control in (b"\x1b", b"\r", "\x9b".encode()):
+            self.assertNotIn(control, result.stderr)
+        self.assertIn(b"\\x1b[2Jsuch", result.stderr)
+
+    def test_a_key_that_is_empty_is_not_no_key(self):
+        ran = subprocess.run([BIN, "serve", "any.gguf", "--port", "0"], env={**os.environ, "QUERN_API_KEY": ""},
+                             capture_output=True, timeout=quern_program.PATIENCE)
+        self.assertNotEqual(ran.returncode, 0)
+        self.assertIn(b"API key must not be empty", ran.stderr)
+
     def test_a_taken_port_names_its_holder(self):
         model = quern_program.starter()
         with quern_program.Serve(model, arguments=["--ctx", "256"]) as serve:

@@ -28,6 +28,8 @@ public:
 
     /// Called once when the client goes away before the answer is complete.
     virtual void setClosedHandler(std::function<void()> handler) = 0;
+    /// Called once when the server ends and the answer must be brought to its end now.
+    virtual void setEndHandler(std::function<void()> handler) = 0;
     /// Called with true when the client has left too much unread, and with false when it caught up.
     virtual void setPressureHandler(std::function<void(bool)> handler) = 0;
 

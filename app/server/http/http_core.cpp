@@ -102,14 +102,26 @@ void HttpCore::remove(HttpSession& session) {
 }
 
 void HttpCore::closeSessions(bool onlyIdle) {
-    // A session that closes takes itself out of the set.
-    const std::vector<HttpSession*> all(m_sessions.begin(), m_sessions.end());
-    for (HttpSession* session : all) {
-        const auto keep = session->shared_from_this();
-        if (!onlyIdle || !keep->isAnswering()) {
-            keep->close();
+    for (const auto& session : allSessions()) {
+        if (!onlyIdle || !session->isAnswering()) {
+            session->close();
         }
     }
+}
+
+void HttpCore::endExchanges() {
+    for (const auto& session : allSessions()) {
+        session->askForEnd();
+    }
+}
+
+// A session that closes takes itself out of the set.
+std::vector<std::shared_ptr<HttpSession>> HttpCore::allSessions() const {
+    std::vector<std::shared_ptr<HttpSession>> all;
+    for (HttpSession* session : m_sessions) {
+        all.push_back(session->shared_from_this());
+    }
+    return all;
 }
 
 void HttpCore::exchangeBegan() {

@@ -36,6 +36,8 @@ public:
     void remove(HttpSession& session);
     /// Closes all connections, or those with nothing to answer.
     void closeSessions(bool onlyIdle);
+    /// Asks all that answer to come to an end.
+    void endExchanges();
     void exchangeBegan();
     void exchangeEnded();
 
@@ -54,6 +56,7 @@ public:
 
 private:
     void accept();
+    [[nodiscard]] std::vector<std::shared_ptr<HttpSession>> allSessions() const;
 
     std::set<HttpSession*> m_sessions;
     bool m_takesWork = true;  // guarded by mutex

@@ -22,7 +22,7 @@ Result<std::unique_ptr<HttpServer>> HttpServer::start(
 
 HttpServer::~HttpServer() {
     stopAccepting();
-    boost::asio::post(m_core->context, [core = m_core] { core->closeSessions(false); });
+    m_core->post([core = m_core] { core->closeSessions(false); });
     if (m_core->thread.joinable()) {
         m_core->thread.join();  // ends when no session and no posted work is left
     }
@@ -47,13 +47,19 @@ void HttpServer::stopAccepting() {
     });
 }
 
+void HttpServer::endExchanges() {
+    m_core->post([core = m_core] { core->endExchanges(); });
+}
+
 bool HttpServer::waitUntilIdle(std::chrono::milliseconds grace) {
     std::unique_lock lock(m_core->mutex);
     return m_core->idle.wait_for(lock, grace, [this] { return m_core->exchanges == 0; });
 }
 
-void HttpServer::post(std::function<void()> work) {
-    m_core->post(std::move(work));
+void HttpServer::closeConnections() {
+    m_core->post([core = m_core] { core->closeSessions(false); });
+    std::unique_lock lock(m_core->mutex);
+    m_core->idle.wait(lock, [this] { return m_core->exchanges == 0; });
 }
 
 }  // namespace quern::app

@@ -48,10 +48,13 @@ public:
     [[nodiscard]] HttpFigures figures() const;
     /// No new connections, and no second request on those there are. Any thread.
     void stopAccepting();
+    /// Asks the answers that are not complete to come to an end (Exchange::setEndHandler). Any
+    /// thread.
+    void endExchanges();
     /// Waits until no exchange is left, at most `grace`. True when none is.
     [[nodiscard]] bool waitUntilIdle(std::chrono::milliseconds grace);
-    /// Runs work on the I/O thread. Any thread.
-    void post(std::function<void()> work);
+    /// Closes all connections, which ends what is answered on them. Any thread but the I/O thread.
+    void closeConnections();
 
 private:
     explicit HttpServer(std::shared_ptr<HttpCore> core);

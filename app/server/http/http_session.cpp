@@ -75,10 +75,10 @@ void HttpSession::close() {
     m_deadline.cancel();
     m_pingTimer.cancel();
     if (m_isAnswering) {
-        endExchange();
         if (auto handler = std::exchange(m_closedHandler, {})) {
             handler();
         }
+        endExchange();  // whoever waits for it finds the handler's work done
     }
 }
 
@@ -131,6 +131,16 @@ void HttpSession::setClosedHandler(std::function<void()> handler) {
     m_closedHandler = std::move(handler);
 }
 
+void HttpSession::setEndHandler(std::function<void()> handler) {
+    m_endHandler = std::move(handler);
+}
+
+void HttpSession::askForEnd() {
+    if (auto handler = std::exchange(m_endHandler, {})) {
+        handler();
+    }
+}
+
 void HttpSession::setPressureHandler(std::function<void(bool)> handler) {
     m_pressureHandler = std::move(handler);
 }
@@ -169,7 +179,12 @@ void HttpSession::handle() {
     auto message = m_parser->release();
     m_version = message.version();
     m_keepsAlive = message.keep_alive() && !m_core->isStopping;
-    m_request = takeRequest(message, m_client);
+    auto request = takeRequest(message, m_client);
+    if (!request) {
+        refuse(400, request.error().message);
+        return;
+    }
+    m_request = std::move(*request);
     beginExchange();
     readAhead();
     m_core->handler(shared_from_this());
@@ -185,13 +200,17 @@ void HttpSession::refuse(error_code error) {
         close();
         return;
     }
+    refuse(why.status, why.message);
+}
+
+void HttpSession::refuse(int status, const std::string& message) {
     m_version = 11;
     m_keepsAlive = false;
     m_request = HttpRequest{};
     beginExchange();
-    respond({.status = why.status,
+    respond({.status = status,
              .contentType = "application/json",
-             .body = m_core->makeError(why.status, why.message),
+             .body = m_core->makeError(status, message),
              .headers = {}});
 }
 
@@ -243,9 +262,8 @@ void HttpSession::endExchange() {
     if (m_isAnswering) {
         m_isAnswering = false;
         m_pressureHandler = {};
-        if (!m_isClosed) {
-            m_closedHandler = {};
-        }
+        m_endHandler = {};
+        m_closedHandler = {};
         m_core->exchangeEnded();
     }
 }

@@ -26,6 +26,8 @@ public:
 
     void readRequest();
     void close();
+    /// Tells whoever answers here to come to an end, if it wants to be told.
+    void askForEnd();
     [[nodiscard]] bool isAnswering() const { return m_isAnswering; }
 
     const HttpRequest& request() const override { return m_request; }
@@ -35,6 +37,7 @@ public:
     void write(std::string bytes) override;
     void endStream() override;
     void setClosedHandler(std::function<void()> handler) override;
+    void setEndHandler(std::function<void()> handler) override;
     void setPressureHandler(std::function<void(bool)> handler) override;
     void post(std::function<void()> work) override;
 
@@ -50,6 +53,7 @@ private:
     void readBody();
     void handle();
     void refuse(error_code error);
+    void refuse(int status, const std::string& message);
     void beginExchange();
     void endExchange();
     void send(std::string bytes);
@@ -69,6 +73,7 @@ private:
     std::string m_extraHeaders;  // of the answer, each with its line end
     unsigned m_version = 11;
     std::function<void()> m_closedHandler;
+    std::function<void()> m_endHandler;
     std::function<void(bool)> m_pressureHandler;
     bool m_keepsAlive = true;
     bool m_isChunked = false;

@@ -5,11 +5,14 @@
 #include <string>
 
 #include "app/server/http/http_message.h"
+#include "kernels/result.h"
 
 namespace quern::app {
 
-/// A request as it came off the wire, as handlers see it. Takes the body.
-[[nodiscard]] HttpRequest takeRequest(
+/// A request as it came off the wire, as handlers see it. Takes the body. A target in absolute form
+/// ("http://host/path") is one like any other, and its host goes before the header's (RFC 9112,
+/// 3.2.2); HTTP/1.1 without a Host, or any request with two, is an error (3.2).
+[[nodiscard]] Result<HttpRequest> takeRequest(
     boost::beast::http::request<boost::beast::http::string_body>& message,
     const std::string& client);
 

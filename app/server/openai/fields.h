@@ -17,7 +17,7 @@ using Json = nlohmann::ordered_json;
 /// first error, and knows which fields nobody asked for.
 class Fields {
 public:
-    /// `body` must outlive it.
+    /// `object` must outlive it.
     explicit Fields(const Json& object) : m_object(object) {}
 
     [[nodiscard]] std::optional<std::string> text(const char* name);

@@ -21,14 +21,12 @@ struct PromptRun {
     std::vector<engine::TokenLogprob> promptLogprobs;  // until each choice has begun
 };
 
-class GenerationJob : public std::enable_shared_from_this<GenerationJob> {
+class GenerationJob : public ExchangeJob {
 public:
     GenerationJob(std::shared_ptr<Exchange> exchange, engine::Engine& engine,
-                  GenerationRequest request, std::function<void(const GenerationOutcome&)> done)
-        : m_exchange(std::move(exchange)),
-          m_engine(engine),
+                  GenerationRequest request, std::function<void(const RequestOutcome&)> done)
+        : ExchangeJob(std::move(exchange), engine, std::move(done)),
           m_request(std::move(request)),
-          m_done(std::move(done)),
           m_runs(m_request.prompts.size()),
           m_wholes(m_runs.size() * static_cast<std::size_t>(m_request.choices)) {
         m_identity.kind = m_request.kind;
@@ -44,72 +42,32 @@ public:
     }
 
     void start() {
-        auto model = m_engine.find(m_request.model);
-        if (!model) {
-            fail(fromEngine(model.error()));
+        m_model = begin(m_request.model);
+        if (m_model == nullptr) {
             return;
         }
-        m_identity.model = (*model)->name;
-        m_model = *model;
-        m_exchange->setClosedHandler([weak = weak_from_this()] {
-            if (const auto self = weak.lock()) {
-                self->onClientGone();
-            }
-        });
-        m_exchange->setPressureHandler([weak = weak_from_this()](bool isSlow) {
-            if (const auto self = weak.lock()) {
-                self->setPaused(isSlow);
-            }
-        });
+        m_identity.model = m_model->name;
         for (std::size_t i = 0; i < m_runs.size(); ++i) {
-            m_engine.prepareAsync(
-                std::move(m_request.prompts[i]),
-                [self = shared_from_this(), i](Result<engine::PreparedRequest> result) {
-                    auto shared =
-                        std::make_shared<Result<engine::PreparedRequest>>(std::move(result));
-                    self->m_exchange->post([self, i, shared] { self->onPrepared(i, *shared); });
-                });
+            prepare(std::move(m_request.prompts[i]),
+                    [this, i](engine::PreparedRequest& prepared) { onPrepared(i, prepared); });
         }
     }
 
 private:
-    /// Brings an engine request's events to the exchange's thread.
-    class Sink : public engine::EventSink {
-    public:
-        Sink(std::shared_ptr<GenerationJob> job, std::size_t run)
-            : m_job(std::move(job)), m_run(run) {}
-        void onEvent(engine::TokenEvent event) override {
-            auto shared = std::make_shared<engine::TokenEvent>(std::move(event));
-            m_job->m_exchange->post(
-                [job = m_job, run = m_run, shared] { job->onEvent(run, *shared); });
-        }
-
-    private:
-        std::shared_ptr<GenerationJob> m_job;
-        std::size_t m_run;
-    };
-
-    void onPrepared(std::size_t index, Result<engine::PreparedRequest>& result) {
-        if (m_isOver) {
-            return;
-        }
-        if (!result) {
-            fail(fromEngine(result.error()));
-            return;
-        }
+    void onPrepared(std::size_t index, engine::PreparedRequest& prepared) {
         PromptRun& run = m_runs[index];
-        run.promptTokens = static_cast<std::int32_t>(result->promptIds.size());
+        run.promptTokens = static_cast<std::int32_t>(prepared.promptIds.size());
         for (std::int32_t i = 0; i < m_request.choices; ++i) {
             run.choices.emplace_back(
-                engine::makeReplyParser(*result),
+                engine::makeReplyParser(prepared),
                 ChoiceShape{.index = static_cast<std::int32_t>(index) * m_request.choices + i,
                             .hasLogprobs = m_request.topLogprobs >= 0,
                             .hasPromptLogprobs = m_request.promptLogprobs,
                             .dropsOutput = m_request.dropsOutput,
                             .hasOneCallAtMost = m_request.hasOneCallAtMost,
-                            .echo = echoOf(*result)});
+                            .echo = echoOf(prepared)});
         }
-        run.prepared = std::move(*result);
+        run.prepared = std::move(prepared);
         if (++m_preparedCount == m_runs.size()) {
             submitAll();
         }
@@ -127,8 +85,8 @@ private:
 
     void submitAll() {
         for (std::size_t i = 0; i < m_runs.size(); ++i) {
-            auto id = m_engine.submit(std::move(*m_runs[i].prepared),
-                                      std::make_shared<Sink>(shared_from_this(), i));
+            auto id = engine().submit(std::move(*m_runs[i].prepared),
+                                      sink([this, i](auto& event) { onEvent(i, event); }));
             if (!id) {
                 fail(fromEngine(id.error()));
                 return;
@@ -137,7 +95,7 @@ private:
         }
         if (m_request.isStream) {
             m_hasStarted = true;
-            m_exchange->startStream("text/event-stream");
+            exchange().startStream("text/event-stream");
             if (m_request.kind == GenerationKind::kChat) {
                 for (const ReplyChoice& whole : m_wholes) {
                     ReplyChoice first;
@@ -150,20 +108,8 @@ private:
     }
 
     void onEvent(std::size_t run, engine::TokenEvent& event) {
-        if (m_isOver) {
-            return;
-        }
-        if (event.finish && event.finish->reason == engine::FinishReason::kError) {
-            fail(fromEngine(event.finish->error.value_or(Error{})));
-            return;
-        }
-        if (event.finish && event.finish->reason == engine::FinishReason::kCancelled) {
-            fail(fromStatus(503,
-                            "the request was cancelled: the model or the server is going away"));
-            return;
-        }
-        if (event.finish && event.finish->reason == engine::FinishReason::kDeadline) {
-            fail(fromStatus(504, "the request's deadline has passed"));
+        if (const auto failure = event.finish ? failureOf(*event.finish) : std::nullopt) {
+            fail(*failure);
             return;
         }
         if (event.finish) {
@@ -179,14 +125,14 @@ private:
         } else if (!choice.hasBegun()) {
             event.promptLogprobs = m_runs[run].promptLogprobs;
         }
-        tell(m_runs[run], choice, event);
+        deliver(m_runs[run], choice, event);
         if (isLast && ++m_finishedCount == m_wholes.size()) {
             complete();
         }
     }
 
     // Puts what an event brings where it belongs: the stream, or the answer.
-    void tell(const PromptRun& run, ChoiceReply& choice, engine::TokenEvent& event) {
+    void deliver(const PromptRun& run, ChoiceReply& choice, engine::TokenEvent& event) {
         for (ReplyChoice& piece : choice.take(event)) {
             if (!m_request.isStream) {
                 auto& whole = m_wholes[static_cast<std::size_t>(piece.index)];
@@ -216,69 +162,53 @@ private:
         return usageJson(usage);
     }
 
-    // The audit line comes first: whoever has the answer finds it there.
     void complete() {
-        m_isOver = true;
-        report(200);
+        end(200);
         if (m_request.isStream) {
             if (m_request.includesUsage) {
                 sendEvent(usageChunkJson(m_identity, totalUsage()));
             }
-            m_exchange->write("data: [DONE]\n\n");
-            m_exchange->endStream();
+            exchange().write("data: [DONE]\n\n");
+            exchange().endStream();
         } else {
             Json reply = replyJson(m_identity, m_wholes, totalUsage());
             addWarnings(reply);
-            m_exchange->respond({.status = 200,
-                                 .contentType = "application/json",
-                                 .body = jsonText(reply),
-                                 .headers = {}});
+            exchange().respond({.status = 200,
+                                .contentType = "application/json",
+                                .body = jsonText(reply),
+                                .headers = {}});
         }
     }
 
-    void fail(const ApiError& error) {
-        if (m_isOver) {
-            return;
-        }
-        m_isOver = true;
-        cancelAll();
-        report(error.status);
+    void tell(const ApiError& error) override {
         if (m_hasStarted) {
-            m_exchange->write("data: " + errorBody(error) + "\n\n");
-            m_exchange->write("data: [DONE]\n\n");
-            m_exchange->endStream();
+            exchange().write("data: " + errorBody(error) + "\n\n");
+            exchange().write("data: [DONE]\n\n");
+            exchange().endStream();
         } else {
-            m_exchange->respond(errorResponse(error));
+            exchange().respond(errorResponse(error));
         }
     }
 
-    void onClientGone() {
-        if (!m_isOver) {
-            m_isOver = true;
-            cancelAll();
-            report(499);  // as proxies note a client that closed its request
-        }
-    }
-
-    void cancelAll() {
+    void cancelAll() override {
         for (const PromptRun& run : m_runs) {
             if (run.id) {
-                m_engine.cancel(*run.id);
+                engine().cancel(*run.id);
             }
         }
     }
 
-    void setPaused(bool isPaused) {
+    void setPaused(bool isPaused) override {
         for (const PromptRun& run : m_runs) {
             if (run.id) {
-                m_engine.setPaused(*run.id, isPaused);
+                engine().setPaused(*run.id, isPaused);
             }
         }
     }
 
     void sendEvent(Json json) {
         addWarnings(json);
-        m_exchange->write("data: " + jsonText(json) + "\n\n");
+        exchange().write("data: " + jsonText(json) + "\n\n");
     }
 
     // Once an answer: a stream has them in its first chunk.
@@ -288,19 +218,16 @@ private:
         }
     }
 
-    void report(int status) {
-        GenerationOutcome outcome{.status = status, .model = m_identity.model};
+    RequestOutcome outcome() const override {
+        RequestOutcome outcome{.model = m_identity.model,
+                               .completionTokens = static_cast<std::int32_t>(m_completionTokens)};
         for (const PromptRun& run : m_runs) {
             outcome.promptTokens += run.promptTokens;
         }
-        outcome.completionTokens = static_cast<std::int32_t>(m_completionTokens);
-        m_done(outcome);
+        return outcome;
     }
 
-    std::shared_ptr<Exchange> m_exchange;
-    engine::Engine& m_engine;
     GenerationRequest m_request;
-    std::function<void(const GenerationOutcome&)> m_done;
     ReplyIdentity m_identity;
     std::shared_ptr<const engine::LoadedModel> m_model;
     std::vector<PromptRun> m_runs;
@@ -309,14 +236,12 @@ private:
     std::size_t m_finishedCount = 0;
     std::int64_t m_completionTokens = 0;
     bool m_hasStarted = false;
-    bool m_isOver = false;
 };
 
 }  // namespace
 
 void startGeneration(std::shared_ptr<Exchange> exchange, engine::Engine& engine,
-                     GenerationRequest request,
-                     std::function<void(const GenerationOutcome&)> done) {
+                     GenerationRequest request, std::function<void(const RequestOutcome&)> done) {
     std::make_shared<GenerationJob>(std::move(exchange), engine, std::move(request),
                                     std::move(done))
         ->start();

@@ -96,7 +96,8 @@ void readStream(Fields& fields, GenerationRequest& request) {
     }
 }
 
-// Known to api.md and not there yet. Refused, so that nobody takes an answer for what it is not.
+// Parameters of llama.cpp and vLLM that are not there yet. Refused, so that nobody takes an answer
+// for what it is not.
 void refuseWhatIsNotThere(Fields& fields) {
     static constexpr const char* kLater = "this server does not have it yet";
     for (const char* name :
@@ -144,7 +145,6 @@ void readCommon(Fields& fields, const DefaultsOf& defaultsOf, GenerationRequest&
     fields.ignore("service_tier");
     fields.ignore("safety_identifier");
     fields.ignore("prompt_cache_key");
-    fields.ignore("store");
 }
 
 void readChat(Fields& fields, GenerationRequest& request, engine::Request base) {

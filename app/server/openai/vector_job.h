@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "app/server/http/exchange.h"
-#include "app/server/openai/generation_job.h"
+#include "app/server/openai/exchange_job.h"
 #include "app/server/openai/vector_request.h"
 
 namespace quern::app {
@@ -14,6 +14,6 @@ namespace quern::app {
 /// on the exchange's thread and keeps itself alive until the end. `engine` must outlive it; `done`
 /// is called once.
 void startVectors(std::shared_ptr<Exchange> exchange, engine::Engine& engine, VectorKind kind,
-                  VectorRequest request, std::function<void(const GenerationOutcome&)> done);
+                  VectorRequest request, std::function<void(const RequestOutcome&)> done);
 
 }  // namespace quern::app

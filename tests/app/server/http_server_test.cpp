@@ -40,8 +40,17 @@ protected:
             exchange->endStream();
         } else if (request.path == "/wait") {
             exchange->setClosedHandler([this] { note(m_closed); });
+            exchange->setEndHandler([&answer = *exchange] {  // an exchange holds its handlers
+                answer.write("data: ended\n\n");
+                answer.endStream();
+            });
             exchange->startStream("text/event-stream");
             note(m_waiting);
+        } else if (request.path == "/host") {
+            exchange->respond({.status = 200,
+                               .contentType = "text/plain",
+                               .body = std::string(request.header("host")),
+                               .headers = {}});
         } else if (request.path == "/flood") {
             exchange->setClosedHandler([this] { note(m_closed); });
             exchange->setPressureHandler(
@@ -147,6 +156,32 @@ TEST_F(HttpServerTest, RefusesWhatIsTooLargeOrNoHttp) {
     chunked.send(
         "POST /x HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nbody\r\n0\r\n\r\n");
     EXPECT_EQ(bodyOf(chunked.readAnswer()), "POST /x? body");
+}
+
+TEST_F(HttpServerTest, WantsOneHostAndTakesItFromTheTargetToo) {
+    const auto port = start().port();
+    const auto answerTo = [port](const std::string& head) {
+        RawConnection connection(port);
+        connection.send(head + "Connection: close\r\n\r\n");
+        return connection.readAll();
+    };
+    EXPECT_EQ(bodyOf(answerTo("GET /x HTTP/1.1\r\n")), "400: the request has no Host header");
+    EXPECT_EQ(bodyOf(answerTo("GET /x HTTP/1.1\r\nHost: a\r\nHost: a\r\n")),
+              "400: the request has two Host headers");
+    EXPECT_EQ(bodyOf(answerTo("GET /x HTTP/1.0\r\n")), "GET /x? ");
+    EXPECT_EQ(bodyOf(answerTo("GET HTTP://b:80/x?y HTTP/1.1\r\nHost: a\r\n")), "GET /x?y ");
+    EXPECT_EQ(bodyOf(answerTo("GET http://b HTTP/1.1\r\nHost: a\r\n")), "GET /? ");
+    EXPECT_EQ(bodyOf(answerTo("GET http://b/host HTTP/1.1\r\nHost: a\r\n")), "b");
+}
+
+TEST_F(HttpServerTest, AsksRunningAnswersForTheirEnd) {
+    RawConnection connection(start().port());
+    connection.send(httpRequest("GET", "/wait"));
+    ASSERT_TRUE(waitFor(m_waiting));
+    m_server->endExchanges();
+    EXPECT_NE(connection.readUntil("0\r\n\r\n").find("data: ended"), std::string::npos);
+    EXPECT_TRUE(m_server->waitUntilIdle(std::chrono::seconds(20)));
+    EXPECT_EQ(m_closed, 0);
 }
 
 TEST_F(HttpServerTest, TellsWhenTheClientGoesAway) {

@@ -253,12 +253,20 @@ TEST_F(ServerTest, StopLetsRunningRequestsEnd) {
     EXPECT_EQ(statusOf(connection.readAnswer()), 200);
 }
 
-TEST_F(ServerTest, StopCancelsWhatDoesNotEnd) {
-    RawConnection connection(m_server->port());
-    connection.send(httpRequest("POST", "/v1/chat/completions", kChat));
+TEST_F(ServerTest, StopCancelsWhatDoesNotEndAndSaysSo) {
+    RawConnection whole(m_server->port());
+    whole.send(httpRequest("POST", "/v1/chat/completions", kChat));
     waitRunning(1);
+    RawConnection streamed(m_server->port());
+    streamed.send(httpRequest("POST", "/v1/chat/completions", kStreamed));
+    m_engine.say(waitRunning(2).at(1), "half");
     m_server->stop(std::chrono::milliseconds(1));
     EXPECT_TRUE(m_engine.running().empty());
+    EXPECT_EQ(statusOf(whole.readAnswer()), 503);
+    const auto events = eventsOf(streamed.readAll());
+    ASSERT_GE(events.size(), 2U);
+    EXPECT_NE(events[events.size() - 2].find("the server is ending"), std::string::npos);
+    EXPECT_EQ(events.back(), "[DONE]");
 }
 
 }  // namespace

@@ -104,6 +104,13 @@ TEST_F(Prepare, AnOverlongPromptIsRefusedWithBothNumbers) {
     EXPECT_EQ(longPrompt.message,
               "the prompt has 300 tokens and leaves no room for a reply in the context of 100 "
               "tokens");
+    const Error longChat = errorOf([](Request& r) {
+        r.prompt =
+            ChatPrompt{.messages = {{.role = "user",
+                                     .textParts = {std::string(std::size_t{17} << 20U, 'x')}}}};
+    });
+    EXPECT_EQ(longChat.code, ErrorCode::kContextLength);
+    EXPECT_EQ(longChat.field, "messages");
     const Error longReply = errorOf([](Request& r) { r.output.maxTokens = 96; });
     EXPECT_EQ(longReply.code, ErrorCode::kContextLength);
     EXPECT_EQ(longReply.field, "max_tokens");

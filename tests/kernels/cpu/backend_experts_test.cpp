@@ -1,38 +1,11 @@
 // Ops of experts against the double-precision oracle, at odd shapes, on every tier.
-#include <gtest/gtest.h>
-
-#include <algorithm>
-
-#include "tests/kernels/cpu/oracle.h"
-#include "tests/kernels/cpu/session.h"
+#include "tests/kernels/cpu/tier_test.h"
 
 namespace quern::kernels::test {
 namespace {
 
-constexpr std::int64_t kVocab = 40;
-
-class ExpertsTest : public testing::TestWithParam<CpuTier> {
+class ExpertsTest : public TierTest {
 protected:
-    void SetUp() override {
-        const auto tiers = availableCpuTiers();
-        if (std::find(tiers.begin(), tiers.end(), GetParam()) == tiers.end()) {
-            GTEST_SKIP() << "this processor has no " << tierName(GetParam());
-        }
-    }
-
-    /// Runs the list in one chunk, in some, and token by token.
-    void check(const TestList& list, std::int64_t tokens, double tolerance = 2e-6) {
-        const Tokens sequence = randomTokens(tokens, kVocab, 5);
-        const std::vector<double> wanted = evaluate(list, sequence);
-        const auto backend = makeBackend(GetParam(), 2);
-        for (const std::int32_t chunk : {static_cast<std::int32_t>(tokens), 5, 1}) {
-            Session session(*backend, list, {sequence});
-            session.runAll(chunk);
-            const Difference d = compare(session.results(0), wanted);
-            EXPECT_LE(d.error, tolerance * d.largest) << "chunk " << chunk;
-        }
-    }
-
     void checkRoute(std::int64_t choices, RouteOp route, bool hasBias = false) {
         SCOPED_TRACE(std::to_string(route.used) + " of " + std::to_string(choices));
         ListBuilder b(31);
@@ -45,9 +18,7 @@ protected:
     }
 };
 
-INSTANTIATE_TEST_SUITE_P(Tiers, ExpertsTest,
-                         testing::Values(CpuTier::kGeneric, CpuTier::kAvx2, CpuTier::kAvx512),
-                         [](const auto& param) { return std::string(tierName(param.param)); });
+QUERN_ON_EVERY_TIER(ExpertsTest);
 
 TEST_P(ExpertsTest, Route) {
     for (const auto& [choices, used] : {std::pair{1, 1}, std::pair{3, 3}, std::pair{17, 1},

@@ -1,38 +1,11 @@
 // Every op against the double-precision oracle, at odd shapes, on every tier.
-#include <gtest/gtest.h>
-
-#include <algorithm>
-
-#include "tests/kernels/cpu/oracle.h"
-#include "tests/kernels/cpu/session.h"
+#include "tests/kernels/cpu/tier_test.h"
 
 namespace quern::kernels::test {
 namespace {
 
-constexpr std::int64_t kVocab = 40;
-
-class OpTest : public testing::TestWithParam<CpuTier> {
+class OpTest : public TierTest {
 protected:
-    void SetUp() override {
-        const auto tiers = availableCpuTiers();
-        if (std::find(tiers.begin(), tiers.end(), GetParam()) == tiers.end()) {
-            GTEST_SKIP() << "this processor has no " << tierName(GetParam());
-        }
-    }
-
-    /// Runs the list on some tokens, in one chunk and token by token.
-    void check(const TestList& list, std::int64_t tokens, double tolerance = 2e-6) {
-        const Tokens sequence = randomTokens(tokens, kVocab, 5);
-        const std::vector<double> wanted = evaluate(list, sequence);
-        const auto backend = makeBackend(GetParam(), 2);
-        for (const std::int32_t chunk : {static_cast<std::int32_t>(tokens), 1}) {
-            Session session(*backend, list, {sequence});
-            session.runAll(chunk);
-            const Difference d = compare(session.results(0), wanted);
-            EXPECT_LE(d.error, tolerance * d.largest) << "chunk " << chunk;
-        }
-    }
-
     /// embed → `body` → gather, on several widths.
     template <class Body>
     void checkRowOp(Body body, std::initializer_list<std::int64_t> widths = {1, 3, 17, 63, 64, 100},
@@ -47,9 +20,7 @@ protected:
     }
 };
 
-INSTANTIATE_TEST_SUITE_P(Tiers, OpTest,
-                         testing::Values(CpuTier::kGeneric, CpuTier::kAvx2, CpuTier::kAvx512),
-                         [](const auto& param) { return std::string(tierName(param.param)); });
+QUERN_ON_EVERY_TIER(OpTest);
 
 TEST_P(OpTest, Embed) {
     checkRowOp([](ListBuilder&, ValueId in) { return in; });

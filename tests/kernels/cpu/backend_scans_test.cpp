@@ -1,17 +1,11 @@
 // Ops that keep a state: against the oracle at odd shapes, the same bits in every tiling, and from
 // the snapshots that they leave at block borders.
-#include <gtest/gtest.h>
-
-#include <algorithm>
 #include <cmath>
 
-#include "tests/kernels/cpu/oracle.h"
-#include "tests/kernels/cpu/session.h"
+#include "tests/kernels/cpu/tier_test.h"
 
 namespace quern::kernels::test {
 namespace {
-
-constexpr std::int64_t kVocab = 40;
 
 std::int32_t addState(ListBuilder& b, std::int64_t floats) {
     b.list().kv.states.push_back({.group = 0, .floats = floats});
@@ -106,32 +100,16 @@ TestList makeChain() {
     return b.list();
 }
 
-class ScanTest : public testing::TestWithParam<CpuTier> {
+class ScanTest : public TierTest {
 protected:
-    void SetUp() override {
-        const auto tiers = availableCpuTiers();
-        if (std::find(tiers.begin(), tiers.end(), GetParam()) == tiers.end()) {
-            GTEST_SKIP() << "this processor has no " << tierName(GetParam());
-        }
-    }
-
-    void check(ListBuilder& b, ValueId out, std::int64_t tokens, double tolerance = 4e-6) {
+    static void checkOut(ListBuilder& b, ValueId out, std::int64_t tokens,
+                         double tolerance = 4e-6) {
         b.list().ops.output = b.gather("out", out);
-        const Tokens sequence = randomTokens(tokens, kVocab, 5);
-        const std::vector<double> wanted = evaluate(b.list(), sequence);
-        const auto backend = makeBackend(GetParam(), 2);
-        for (const std::int32_t chunk : {static_cast<std::int32_t>(tokens), 1}) {
-            Session session(*backend, b.list(), {sequence});
-            session.runAll(chunk);
-            const Difference d = compare(session.results(0), wanted);
-            EXPECT_LE(d.error, tolerance * d.largest) << "chunk " << chunk;
-        }
+        check(b.list(), tokens, tolerance);
     }
 };
 
-INSTANTIATE_TEST_SUITE_P(Tiers, ScanTest,
-                         testing::Values(CpuTier::kGeneric, CpuTier::kAvx2, CpuTier::kAvx512),
-                         [](const auto& param) { return std::string(tierName(param.param)); });
+QUERN_ON_EVERY_TIER(ScanTest);
 
 TEST_P(ScanTest, Conv) {
     for (const std::int64_t cols : {1, 3, 8, 17, 64, 65, 200}) {
@@ -140,8 +118,8 @@ TEST_P(ScanTest, Conv) {
             ListBuilder b(3);
             const ValueId in = b.embed(kVocab, cols);
             const bool isOdd = rows % 2 == 1;
-            check(b, conv(b, in, rows, isOdd, isOdd ? Activation::kSilu : Activation::kIdentity),
-                  37);
+            checkOut(b, conv(b, in, rows, isOdd, isOdd ? Activation::kSilu : Activation::kIdentity),
+                     37);
         }
     }
 }
@@ -151,13 +129,13 @@ TEST_P(ScanTest, Ssd) {
              {1, 1, 1, 1}, {2, 3, 5, 1}, {6, 16, 16, 2}, {4, 64, 128, 1}, {3, 37, 7, 3}}) {
         SCOPED_TRACE(std::to_string(shape.heads) + " heads of " + std::to_string(shape.headDim));
         ListBuilder b(4);
-        check(b, ssd(b, b.embed(kVocab, 20), shape), 45, 2e-5);
+        checkOut(b, ssd(b, b.embed(kVocab, 20), shape), 45, 2e-5);
     }
 }
 
 TEST_P(ScanTest, SsdWithALimitOfItsStep) {
     ListBuilder b(6);
-    check(b, ssd(b, b.embed(kVocab, 20), {4, 8, 8, 1}, 0.3F), 20, 2e-5);
+    checkOut(b, ssd(b, b.embed(kVocab, 20), {4, 8, 8, 1}, 0.3F), 20, 2e-5);
 }
 
 TEST_P(ScanTest, DeltaRule) {
@@ -166,7 +144,7 @@ TEST_P(ScanTest, DeltaRule) {
         SCOPED_TRACE(std::to_string(shape.valueHeads) + " heads of " +
                      std::to_string(shape.valueDim));
         ListBuilder b(5);
-        check(b, delta(b, b.embed(kVocab, 20), shape), 45, 2e-5);
+        checkOut(b, delta(b, b.embed(kVocab, 20), shape), 45, 2e-5);
     }
 }
 
