@@ -456,12 +456,16 @@
 <context>
     <name>Main</name>
     <message>
-        <source>%1 – Quern</source>
-        <translation>[%1 – Qúérñ···]</translation>
-    </message>
-    <message>
         <source>Quern</source>
         <translation>[Qúérñ·]</translation>
+    </message>
+    <message>
+        <source>Monitor: %1 running</source>
+        <translation>[Möñîtör: %1 rúññîñg······]</translation>
+    </message>
+    <message>
+        <source>loading %1</source>
+        <translation>[löàdîñg %1···]</translation>
     </message>
 </context>
 <context>
@@ -1031,6 +1035,29 @@
     <message>
         <source>Decode %1, prefill %2 tokens a second now</source>
         <translation>[Déçödé %1, préfîll %2 tökéñš à šéçöñd ñöw·············]</translation>
+    </message>
+</context>
+<context>
+    <name>Transcript</name>
+    <message>
+        <source>%1 tok/s</source>
+        <translation>[%1 tök/š··]</translation>
+    </message>
+    <message>
+        <source>%1 tok</source>
+        <translation>[%1 tök··]</translation>
+    </message>
+    <message>
+        <source>TTFT %1</source>
+        <translation>[TTFT %1··]</translation>
+    </message>
+    <message>
+        <source>prefix hit %1 %</source>
+        <translation>[préfîx hît %1 %·····]</translation>
+    </message>
+    <message>
+        <source>stop: %1</source>
+        <translation>[štöp: %1··]</translation>
     </message>
 </context>
 <context>

@@ -1,5 +1,8 @@
 """The window with a real model, worked by keys and looked at from outside: what it saved, what it
 answers over HTTP, what its title and its place among other windows say.
+
+The window takes keys in the order in which they were sent, so a key waits only for what comes by
+itself: a model that is loaded, a row of a list, the end of a reply.
 """
 import contextlib
 import json
@@ -23,9 +26,13 @@ import quern_program
 from quern_program import CI, PATIENCE, starter
 
 DESKTOP = os.environ["QUERN_DESKTOP_BIN"]
-LONG = "Count from one to one thousand in words, all of them, and then tell a very long story."
 WRITING, INTERRUPTED = 1, 2  # of a message's state
 NAME = "grain"  # of the model, in the models folder
+# The inspector's fields below the system prompt, in the order of Tab.
+SAMPLING = ["temperature", "topP", "topK", "minP", "repetitionPenalty", "seed", "maxTokens"]
+# A flat distribution without the tokens of the prompt, and so without that which ends a message: a
+# reply goes on until it is stopped or the context is full.
+ENDLESS = {"temperature": 2, "topP": 1, "repetitionPenalty": 10}
 
 
 class Display:
@@ -91,15 +98,39 @@ class Desktop:
             time.sleep(0.05)
         raise AssertionError(f"no {what} within {patience} s")
 
-    def title(self):
-        return self.display.xdotool("getwindowname", self.window)
+    def shown(self):
+        """What the title tells: conversation or screen, model, program."""
+        return self.display.xdotool("getwindowname", self.window).split(" – ")
+
+    def wait_for_title(self, part):
+        self.wait_for(lambda: any(shown.startswith(part) for shown in self.shown()), f"title with {part}")
 
     def keys(self, *names):
-        for name in names:
-            self.display.xdotool("key", "--clearmodifiers", name)
+        self.display.xdotool("key", "--clearmodifiers", *names)
+
+    def press_until(self, key, holds, what):
+        """Presses a key, and again, until it has had its effect: it must be one that is harmless
+        before that and after."""
+        def pressed():
+            self.keys(key)
+            end = time.monotonic() + 1
+            while time.monotonic() < end and not holds():
+                time.sleep(0.02)
+            return holds()
+        self.wait_for(pressed, what)
 
     def type(self, text):
         self.display.xdotool("type", "--delay", "8", text)
+
+    def set_sampling(self, **values):
+        """Sets what the open conversation is sampled with, in the inspector."""
+        self.keys("ctrl+1", "ctrl+i", "Tab")
+        for name in SAMPLING:
+            self.keys("Tab")
+            if name in values:
+                self.keys("ctrl+a")
+                self.type(str(values[name]))
+        self.keys("Tab", "ctrl+i", "ctrl+2", "ctrl+1")  # and back to the composer
 
     def quit(self):
         self.keys("ctrl+q")
@@ -128,42 +159,41 @@ class Desktop:
         file = self.data / "settings.json"
         return json.loads(file.read_text()).get(key) if file.exists() else None
 
+    def sampling(self):
+        """Of the newest conversation, as it was saved."""
+        return json.loads(self._ask("SELECT sampling FROM conversations ORDER BY id DESC LIMIT 1")[0][0])
+
     def send(self):
         """Sends what is in the composer and returns it as it was saved."""
         before = len(self.messages())
-
-        def sent():
-            # Until the model is loaded, or while a reply is written, Enter sends nothing.
-            self.keys("Return")
-            end = time.monotonic() + 1
-            while time.monotonic() < end and len(self.messages()) < before + 2:
-                time.sleep(0.02)
-            return len(self.messages()) >= before + 2
-        self.wait_for(sent, "message saved")
+        # While the reply before is taken down, Enter sends nothing.
+        self.press_until("Return", lambda: len(self.messages()) >= before + 2, "message saved")
         return self.messages()[before][1]
 
     def say(self, text):
         self.type(text)
         self.send()
 
+    def wait_for_end(self):
+        self.wait_for(lambda: self.messages()[-1][2] != WRITING, "end of the reply")
+
     def answer_to(self, text):
         self.say(text)
-        self.wait_for(lambda: self.messages()[-1][2] != WRITING, "end of the reply")
+        self.wait_for_end()
         return self.messages()[-1][1]
 
-    def say_until_it_writes(self):
-        """Sends until a reply is caught in the middle; a small model may be done before that."""
-        for _ in range(8):
-            self.say(LONG)
-            end = time.monotonic() + PATIENCE
-            while time.monotonic() < end:
-                _, text, state = self.messages()[-1]
-                if state != WRITING:
-                    break
-                if text:
-                    return
-                time.sleep(0.02)
-        raise AssertionError("no reply could be caught while it was written")
+    def stop(self):
+        self.keys("Escape")
+        self.wait_for_end()
+
+    def say_and_wait_until_it_writes(self, text):
+        self.set_sampling(**ENDLESS)
+        self.say(text)
+        self.wait_for(lambda: self.messages()[-1][1], "beginning of the reply")
+        sampling = self.sampling()
+        for name, value in ENDLESS.items():
+            if sampling.get(name) != value:
+                raise AssertionError(f"{name} was not set: {sampling}")
 
 
 class Window(unittest.TestCase):
@@ -184,8 +214,10 @@ class Window(unittest.TestCase):
         self.addCleanup(desktop.kill)
         return desktop
 
-    def start_with_model(self, *arguments, data=None):
-        return self.start("--model", NAME, *arguments, data=data)
+    def start_with_model(self, data=None):
+        desktop = self.start("--model", NAME, data=data)
+        desktop.wait_for_title(NAME)
+        return desktop
 
     def data_folder(self):
         data = pathlib.Path(tempfile.mkdtemp(dir=self.display.folder.name))
@@ -195,9 +227,11 @@ class Window(unittest.TestCase):
 
     def test_history_outlives_the_window(self):
         window = self.start_with_model()
+        window.set_sampling(maxTokens=8)
         self.assertTrue(window.answer_to("What is a quern?"))
-        window.wait_for(lambda: window.title().startswith("What is a quern?"), "conversation in the title")
+        window.wait_for_title("What is a quern?")
         window.keys("ctrl+n")
+        window.set_sampling(maxTokens=8)
         self.assertTrue(window.answer_to("Who mills?"))
         self.assertEqual([text for role, text, _ in window.messages() if role == "user"],
                          ["What is a quern?", "Who mills?"])
@@ -205,28 +239,25 @@ class Window(unittest.TestCase):
         self.assertEqual(window.quit(), 0)
 
         again = self.start(data=window.data)
-        again.wait_for(lambda: again.title().startswith("Who mills?"), "conversation that was open")
+        again.wait_for_title("Who mills?")  # so its list is there
         again.keys("ctrl+f", "Down", "Down", "Return")  # the list, its second row
-        again.wait_for(lambda: again.title().startswith("What is a quern?"), "other conversation")
+        again.wait_for_title("What is a quern?")
         self.assertEqual(again.messages(), before)
 
     def test_escape_in_the_composer_stops_the_reply(self):
         window = self.start_with_model()
-        for _ in range(5):  # a reply may be done before the key comes
-            window.say_until_it_writes()
-            window.keys("Escape")
-            window.wait_for(lambda: window.messages()[-1][2] != WRITING, "end of the reply")
-            if window.messages()[-1][2] == INTERRUPTED:
-                break
+        window.say_and_wait_until_it_writes("Hello")
+        window.stop()
         self.assertEqual(window.messages()[-1][2], INTERRUPTED)
         self.assertTrue(window.messages()[-1][1])
 
     def test_a_kill_keeps_what_was_shown(self):
         window = self.start_with_model()
-        window.say_until_it_writes()
+        window.say_and_wait_until_it_writes("Hello")
         window.kill()
-        kept = window.messages()[-1][1]
+        _, kept, state = window.messages()[-1]
         self.assertTrue(kept)
+        self.assertEqual(state, WRITING, "nobody was left to say more of it")
         again = self.start_with_model(data=window.data)
         again.wait_for(lambda: again.messages()[-1][2] == INTERRUPTED, "mark of the interruption")
         self.assertEqual(again.messages()[-1][1], kept)
@@ -246,7 +277,8 @@ class Window(unittest.TestCase):
         """What a button has put on the clipboard, as a message that is sent."""
         window.keys("ctrl+1", "ctrl+v")
         text = window.send()
-        window.keys("Escape", "ctrl+4")
+        window.stop()
+        window.keys("ctrl+4")
         return text
 
     def ask(self, url, key, body=None):
@@ -277,10 +309,8 @@ class Window(unittest.TestCase):
             port = free.getsockname()[1]
         (data / "settings.json").write_text(json.dumps({"server.port": str(port)}))
         window = self.start_with_model(data=data)
-        window.say("Hello")
-        window.keys("ctrl+4")
         # Tab from the switch: copy address, this machine, network, port, key, new key, copy key.
-        window.keys("Tab", "Tab", "Return")
+        window.keys("ctrl+4", "Tab", "Tab", "Return")
         address = self.pasted(window)
         self.assertEqual(address, f"http://127.0.0.1:{port}/v1")
         window.keys(*["Tab"] * 5, "Return")
@@ -299,15 +329,15 @@ class Window(unittest.TestCase):
         reply = self.chat(address, key, messages=hello, max_tokens=8)
         self.assertTrue(reply["choices"][0]["message"]["content"])
 
-        # Models: look again, open a file, Unload; without that, the model's card.
+        # Models: look again, open a file, Unload; without that, the model's card and its sheet.
         window.keys("ctrl+2", "Tab", "Tab", "Tab", "Return")
-        window.wait_for(lambda: self.models(address, key) == [], "model unloaded")
+        window.wait_for(lambda: NAME not in window.shown(), "model out of sight")
+        self.assertEqual(self.models(address, key), [])
         window.keys("Tab", "Tab", "Tab", "Return")
-        for _ in range(4):  # the sheet's button is off until the estimate is there
-            window.keys("Return")
-            with contextlib.suppress(AssertionError):
-                window.wait_for(lambda: self.models(address, key) == [NAME], "model loaded again", PATIENCE / 4)
-                break
+        # The sheet's button is off until the estimate is there.
+        window.press_until("Return", lambda: any(NAME in shown for shown in window.shown()), "load")
+        window.wait_for(lambda: NAME in window.shown(), "model loaded again")
+        window.keys("Escape")  # the sheet, should the key have come twice
         self.assertEqual(self.models(address, key), [NAME])
 
         # Monitor: a client's long request is cancelled from the list of requests.
@@ -322,9 +352,11 @@ class Window(unittest.TestCase):
                 refused.close()
         client = threading.Thread(target=ask_for_much)
         client.start()
-        window.wait_for(lambda: self.running(address, key) == 1, "running request")
-        window.keys("ctrl+3", *["Tab"] * 6, "Return", "Tab", "Delete")
-        window.wait_for(lambda: self.running(address, key) == 0, "end of the request", 10)
+        window.keys("ctrl+3")
+        window.wait_for_title("Monitor: 1 running")
+        # Tab from the pause: two orders of the map, the map, throughput, requests, their list.
+        window.keys(*["Tab"] * 6, "Return", "Tab")
+        window.press_until("Delete", lambda: self.running(address, key) == 0, "end of the request")
         client.join(timeout=PATIENCE)
         self.assertEqual(status, [503], "the client is told that its request was ended")
         self.assertEqual(window.quit(), 0)

@@ -10,12 +10,17 @@ ApplicationWindow {
     minimumWidth: 960
     minimumHeight: 600
     visible: true
-    title: Session.screen === "chat" && Session.chat.title !== "" ? qsTr("%1 – Quern").arg(Session.chat.title)
-                                                                  : qsTr("Quern")
+    title: [place, model, qsTr("Quern")].filter(part => part !== "").join(" – ")
     color: Theme.canvas
 
     readonly property var screens: ["chat", "models", "monitor", "server", "settings"]
     readonly property bool isChat: Session.screen === "chat"
+    // What the window is at, for lists of windows.
+    readonly property string place: isChat ? Session.chat.title
+        : Session.screen === "monitor" ? qsTr("Monitor: %1 running").arg(Session.monitor.running)
+        : rail.names[Session.screen]
+    readonly property string model: Session.host.isLoading ? qsTr("loading %1").arg(Session.host.loadingName)
+                                                           : Session.host.current
 
     Binding {
         target: Session.feed
@@ -41,6 +46,7 @@ ApplicationWindow {
         anchors.fill: parent
         spacing: 0
         Rail {
+            id: rail
             screens: window.screens
             Layout.fillHeight: true
         }
