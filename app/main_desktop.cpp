@@ -87,17 +87,35 @@ int runWindow(const QCommandLineParser& parser) {
     return QGuiApplication::exec();
 }
 
+/// Stills are drawn without a display, by the software renderer, alike on every machine; texts need
+/// none either.
+void chooseDisplay(const QList<QByteArray>& arguments) {
+    if (arguments.contains("--shot")) {
+        qputenv("QT_QPA_PLATFORM", "offscreen");
+        qputenv("QT_QUICK_BACKEND", "software");
+        qputenv("QT_SCALE_FACTOR", "1");
+        qputenv("TZ", "UTC");
+    }
+    for (const char* text : {"-h", "--help", "--help-all", "-v", "--version"}) {
+        if (arguments.contains(text)) {
+            qputenv("QT_QPA_PLATFORM", "offscreen");
+        }
+    }
+}
+
+bool hasDisplay(const QList<QByteArray>& arguments) {
+    return arguments.contains("-platform") || qEnvironmentVariableIsSet("QT_QPA_PLATFORM") ||
+           qEnvironmentVariableIsSet("DISPLAY") || qEnvironmentVariableIsSet("WAYLAND_DISPLAY");
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
-    for (int i = 1; i < argc; ++i) {
-        // Stills are drawn without a display, by the software renderer, alike on every machine.
-        if (qstrcmp(argv[i], "--shot") == 0) {
-            qputenv("QT_QPA_PLATFORM", "offscreen");
-            qputenv("QT_QUICK_BACKEND", "software");
-            qputenv("QT_SCALE_FACTOR", "1");
-            qputenv("TZ", "UTC");
-        }
+    const QList<QByteArray> arguments(argv + 1, argv + argc);
+    chooseDisplay(arguments);
+    if (!hasDisplay(arguments)) {
+        return complain(kFailed, QStringLiteral("there is no display here; in the terminal, "
+                                                "quern chat talks to a model"));
     }
     QGuiApplication app(argc, argv);
     QCoreApplication::setApplicationVersion(QStringLiteral(QUERN_VERSION));

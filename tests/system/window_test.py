@@ -196,6 +196,21 @@ class Desktop:
                 raise AssertionError(f"{name} was not set: {sampling}")
 
 
+class WithoutADisplay(unittest.TestCase):
+    def run_desktop(self, *arguments):
+        environment = {k: v for k, v in os.environ.items()
+                       if k not in ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM")}
+        return subprocess.run([DESKTOP, *arguments], env=environment, capture_output=True, timeout=PATIENCE)
+
+    def test_says_so_and_what_does_without(self):
+        ran = self.run_desktop()
+        self.assertEqual(ran.returncode, 1)
+        self.assertIn(b"no display here; in the terminal, quern chat", ran.stderr)
+        ran = self.run_desktop("--help")
+        self.assertEqual(ran.returncode, 0)
+        self.assertIn(b"--data-dir", ran.stdout)
+
+
 class Window(unittest.TestCase):
     @classmethod
     def setUpClass(cls):

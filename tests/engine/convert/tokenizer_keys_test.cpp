@@ -44,7 +44,8 @@ TEST(TokenizerKeys, EveryKindGivesTheReferencesIds) {
         models.insert(std::string((*file)->metadata().string("tokenizer.ggml.model").value()));
         const auto tokenizer = loadTokenizer(path);
         ASSERT_TRUE(tokenizer.has_value()) << tokenizer.error().message;
-        for (const auto& item : test::readJson(entry.path() / "expected.json")["cases"]) {
+        const auto expected = test::readJson(entry.path() / "expected.json");
+        for (const auto& item : expected["cases"]) {
             const std::string text = item["text"];
             const auto ids = (*tokenizer)->encode(text, {.parseSpecial = true});
             ASSERT_TRUE(ids.has_value()) << ids.error().message;
