@@ -3,8 +3,8 @@
 #include <QGuiApplication>
 #include <cstdio>
 
+#include "app/wiring/desktop/demo_app.h"
 #include "app/wiring/desktop/desktop_app.h"
-#include "ui/demo/demo.h"
 #include "ui/desktop.h"
 #include "ui/single_instance.h"
 
@@ -38,7 +38,7 @@ void addOptions(QCommandLineParser& parser) {
 }
 
 int runDemo(QGuiApplication& app, const QCommandLineParser& parser) {
-    quern::ui::DemoOptions demo;
+    quern::app::DemoOptions demo;
     demo.scene = parser.value(QStringLiteral("demo"));
     demo.shot = parser.value(QStringLiteral("shot"));
     if (parser.isSet(QStringLiteral("theme"))) {
@@ -56,7 +56,7 @@ int runDemo(QGuiApplication& app, const QCommandLineParser& parser) {
         }
         demo.size = QSize(parts[0].toInt(), parts[1].toInt());
     }
-    return quern::ui::runDemo(app, demo);
+    return quern::app::runDemo(app, demo);
 }
 
 int runWindow(const QCommandLineParser& parser) {

@@ -1011,6 +1011,25 @@
     </message>
 </context>
 <context>
+    <name>ThinkingHead</name>
+    <message>
+        <source>Thinking…</source>
+        <translation>[Thîñkîñg…···]</translation>
+    </message>
+    <message>
+        <source>Thinking</source>
+        <translation>[Thîñkîñg··]</translation>
+    </message>
+    <message>
+        <source>Shown. Press to fold it away.</source>
+        <translation>[Šhöwñ. Préšš tö föld ît àwàý.·········]</translation>
+    </message>
+    <message>
+        <source>Folded away. Press to show it.</source>
+        <translation>[Földéd àwàý. Préšš tö šhöw ît.··········]</translation>
+    </message>
+</context>
+<context>
     <name>ThroughputChart</name>
     <message>
         <source>decode</source>
@@ -1065,6 +1084,22 @@
     <message>
         <source>left out of the prompt</source>
         <translation>[léft öút öf thé prömpt·······]</translation>
+    </message>
+    <message>
+        <source>Put back in</source>
+        <translation>[Pút bàçk îñ···]</translation>
+    </message>
+    <message>
+        <source>The whole conversation goes into the prompt again.</source>
+        <translation>[Thé whölé çöñvéršàtîöñ göéš îñtö thé prömpt àgàîñ.················]</translation>
+    </message>
+    <message>
+        <source>Calls %1</source>
+        <translation>[Çàllš %1··]</translation>
+    </message>
+    <message>
+        <source>A chat has no tools: nothing was run.</source>
+        <translation>[À çhàt hàš ñö töölš: ñöthîñg wàš rúñ.············]</translation>
     </message>
 </context>
 <context>
@@ -1145,6 +1180,18 @@
     <message>
         <source>Even alone, this message does not fit the context.</source>
         <translation>[Évéñ àlöñé, thîš méššàgé döéš ñöt fît thé çöñtéxt.················]</translation>
+    </message>
+    <message>
+        <source>The reply is shown but could not be saved.</source>
+        <translation>[Thé réplý îš šhöwñ bút çöúld ñöt bé šàvéd.··············]</translation>
+    </message>
+    <message>
+        <source>Save again</source>
+        <translation>[Šàvé àgàîñ···]</translation>
+    </message>
+    <message>
+        <source>Your message could not be saved, so it was not sent.</source>
+        <translation>[Ýöúr méššàgé çöúld ñöt bé šàvéd, šö ît wàš ñöt šéñt.·················]</translation>
     </message>
 </context>
 <context>
@@ -1318,21 +1365,6 @@
     </message>
 </context>
 <context>
-    <name>quern::ui::ReplyWriter</name>
-    <message>
-        <source>Your message could not be saved, so it was not sent.</source>
-        <translation>[Ýöúr méššàgé çöúld ñöt bé šàvéd, šö ît wàš ñöt šéñt.·················]</translation>
-    </message>
-    <message>
-        <source>The reply is shown but could not be saved.</source>
-        <translation>[Thé réplý îš šhöwñ bút çöúld ñöt bé šàvéd.··············]</translation>
-    </message>
-    <message>
-        <source>Save again</source>
-        <translation>[Šàvé àgàîñ···]</translation>
-    </message>
-</context>
-<context>
     <name>quern::ui::ServerPanel</name>
     <message>
         <source>The server did not start: %1</source>
@@ -1360,26 +1392,6 @@
 </context>
 <context>
     <name>quern::ui::Transcript</name>
-    <message>
-        <source>%1 tok/s</source>
-        <translation>[%1 tök/š··]</translation>
-    </message>
-    <message>
-        <source>%1 tok</source>
-        <translation>[%1 tök··]</translation>
-    </message>
-    <message>
-        <source>TTFT %1</source>
-        <translation>[TTFT %1··]</translation>
-    </message>
-    <message>
-        <source>prefix hit %1 %</source>
-        <translation>[préfîx hît %1 %·····]</translation>
-    </message>
-    <message>
-        <source>stop: %1</source>
-        <translation>[štöp: %1··]</translation>
-    </message>
     <message>
         <source>You</source>
         <translation>[Ýöú·]</translation>

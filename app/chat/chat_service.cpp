@@ -1,5 +1,6 @@
 #include "app/chat/chat_service.h"
 
+#include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <deque>
@@ -12,6 +13,7 @@
 #include <thread>
 #include <utility>
 
+#include "app/chat/chat_reply_parser.h"
 #include "app/chat/order_prompt.h"
 #include "app/chat/reply_place.h"
 #include "app/chat/running_reply.h"
@@ -28,7 +30,10 @@ public:
     }
 
     ~Worker() {
-        post([this] { cancelAll(); });
+        post([this] {
+            cancelAll();
+            (void)saveUnsaved();  // nobody is left to tell
+        });
         m_thread.request_stop();
         m_inbox->wake.notify_all();
     }
@@ -65,6 +70,8 @@ public:
             m_inbox->waiting.insert(ticket);
         }
         post([this, ticket, order = std::move(order), observer = std::move(observer)] {
+            // The disk may have room again. Where it has not, the order itself cannot be saved.
+            (void)saveUnsaved();
             const Status begun =
                 look(order, [&](const Conversation& conversation, const auto& model) -> Status {
                     return begin(ticket, order, conversation, model, observer);
@@ -100,15 +107,7 @@ public:
 
     Status saveAgain() {
         std::promise<Status> result;
-        post([this, &result] {
-            Status first;
-            for (auto at = m_unsaved.begin(); at != m_unsaved.end();) {
-                Status saved = m_store.finishReply(at->second);
-                at = saved ? m_unsaved.erase(at) : std::next(at);
-                first = first ? std::move(saved) : first;
-            }
-            result.set_value(std::move(first));
-        });
+        post([this, &result] { result.set_value(saveUnsaved()); });
         return result.get_future().get();
     }
 
@@ -158,6 +157,16 @@ private:
         }
     }
 
+    Status saveUnsaved() {
+        Status first;
+        for (auto at = m_unsaved.begin(); at != m_unsaved.end();) {
+            Status saved = m_store.finishReply(at->second);
+            at = saved ? m_unsaved.erase(at) : std::next(at);
+            first = first ? std::move(saved) : first;
+        }
+        return first;
+    }
+
     /// Takes an order out of the waiting ones. False: it was stopped.
     [[nodiscard]] bool takeWaiting(Ticket ticket) {
         const std::lock_guard lock(m_inbox->mutex);
@@ -173,6 +182,12 @@ private:
         if (!takeWaiting(ticket)) {
             return fail(ErrorCode::kCancelled, "the reply was stopped before it began");
         }
+        const auto isThere = [&order](const auto& running) {
+            return running.second.conversation() == order.conversation;
+        };
+        if (std::any_of(m_running.begin(), m_running.end(), isThere)) {
+            return fail(ErrorCode::kConflict, "a reply is being written in this conversation");
+        }
         ReplyStart start{.conversation = order.conversation,
                          .added = {},
                          .promptText = prepared->promptText,
@@ -181,8 +196,8 @@ private:
             observer->onRefused(saved.error(), Refusal::kStore);
             return {};
         }
-        RunningReply reply(ticket, start.added.back(), engine::makeReplyParser(*prepared),
-                           observer);
+        RunningReply reply(ticket, start.conversation, start.added.back(),
+                           chatReplyParser(model, *prepared), observer);
         const auto request = m_engine.submit(std::move(*prepared), m_inbox);
         start.request = request.value_or(0);
         observer->onStarted(start);

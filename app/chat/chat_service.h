@@ -38,8 +38,12 @@ struct ReplyStart {
 struct ReplyNews {
     std::string text;
     std::string reasoning;
+    std::vector<engine::ReplyDelta> calls;  // names, and more of arguments
     std::int32_t tokens = 0;
 };
+
+/// Adds news to the reply that they are of.
+void add(const ReplyNews& news, Message& reply);
 
 /// What an order failed at.
 enum class Refusal : std::uint8_t {
@@ -70,7 +74,8 @@ struct PromptSize {
 };
 
 /// Writes replies: conversation → request → engine → text, saved while it grows, so that a kill
-/// keeps what was shown. One thread of its own; methods may be called from any thread, and return
+/// keeps what was shown; at most one in a conversation, another order for it is refused
+/// (kConflict). One thread of its own; methods may be called from any thread, and return
 /// at once where nothing else is said. Engine and store must outlive it.
 class ChatService {
 public:
@@ -78,11 +83,13 @@ public:
     using Ticket = std::uint64_t;
 
     ChatService(engine::Engine& engine, ConversationStore& store);
-    /// Stops what runs (replies are kept as interrupted) and joins the thread.
+    /// Stops what runs (replies are kept as interrupted), saves again what could not be saved and
+    /// joins the thread.
     ~ChatService();
     ChatService(const ChatService&) = delete;
     ChatService& operator=(const ChatService&) = delete;
 
+    /// Before it begins, replies are written again whose last save failed.
     Ticket reply(ReplyOrder order, std::shared_ptr<ReplyObserver> observer);
     /// Ends a reply; what was written stays. Tickets of replies that have ended are ignored.
     void stop(Ticket ticket);

@@ -7,6 +7,7 @@
 #include <set>
 #include <sstream>
 
+#include "app/chat/message_calls.h"
 #include "app/chat/schema.h"
 #include "app/storage/database.h"
 
@@ -14,11 +15,8 @@ namespace quern::app {
 
 namespace {
 
-std::int64_t nowMs() {
-    return std::chrono::duration_cast<std::chrono::milliseconds>(
-               std::chrono::system_clock::now().time_since_epoch())
-        .count();
-}
+// Long enough that no window is still open which offers to bring it back.
+constexpr std::int64_t kKeepRemovedMs = 24LL * 60 * 60 * 1000;
 
 // A process id is used again; with its start time (field 22 of /proc/PID/stat) it names one
 // process. Empty when there is no such process.
@@ -75,7 +73,7 @@ std::string likePattern(std::string_view text) {
 
 constexpr const char* kMessageColumns =
     "id, parent, role, text, state, error, model, created_ms, prompt_tokens, cached_tokens, "
-    "completion_tokens, ttft_ms, tokens_per_second, stop_reason, reasoning";
+    "completion_tokens, ttft_ms, tokens_per_second, stop_reason, reasoning, calls";
 
 Message readMessage(SQLite::Statement& row) {
     Message message;
@@ -94,6 +92,7 @@ Message readMessage(SQLite::Statement& row) {
                                .tokensPerSecond = row.getColumn(12).getDouble(),
                                .stopReason = row.getColumn(13).getString()};
     message.reasoning = row.getColumn(14).getString();
+    message.calls = callsFromJson(row.getColumn(15).getString());
     return message;
 }
 
@@ -118,10 +117,10 @@ MessageId newestLeafBelow(SQLite::Database& db, ConversationId conversation, Mes
     return id;
 }
 
-void select(SQLite::Database& db, ConversationId conversation, MessageId leaf) {
+void select(SQLite::Database& db, ConversationId conversation, MessageId leaf, std::int64_t now) {
     SQLite::Statement update(db, "UPDATE conversations SET leaf = ?, updated_ms = ? WHERE id = ?");
     update.bind(1, leaf);
-    update.bind(2, nowMs());
+    update.bind(2, now);
     update.bind(3, conversation);
     update.exec();
 }
@@ -152,22 +151,31 @@ Status updateOne(Database& database, const char* sql, const Value& value, std::i
 
 }  // namespace
 
-ConversationStore::ConversationStore(std::unique_ptr<Database> database, std::string owner)
-    : m_database(std::move(database)), m_owner(std::move(owner)) {}
+std::int64_t ConversationStore::systemMs() {
+    return std::chrono::duration_cast<std::chrono::milliseconds>(
+               std::chrono::system_clock::now().time_since_epoch())
+        .count();
+}
+
+ConversationStore::ConversationStore(std::unique_ptr<Database> database, std::string owner,
+                                     Clock clock)
+    : m_database(std::move(database)), m_owner(std::move(owner)), m_clock(std::move(clock)) {}
 
 ConversationStore::~ConversationStore() = default;
 
 Result<std::unique_ptr<ConversationStore>> ConversationStore::open(
-    const std::filesystem::path& file) {
+    const std::filesystem::path& file, Clock clock) {
     auto database = Database::open(file, kConversationSchema);
     if (!database) {
         return forward(database);
     }
     std::unique_ptr<ConversationStore> store(
-        new ConversationStore(std::move(*database), processIdentity(::getpid())));
+        new ConversationStore(std::move(*database), processIdentity(::getpid()), std::move(clock)));
     if (auto marked = store->markInterrupted(); !marked) {
         return forward(marked);
     }
+    // What stays for now is hidden, and goes with a later start.
+    (void)store->purge(store->m_clock() - kKeepRemovedMs);
     return store;
 }
 
@@ -201,7 +209,7 @@ Result<ConversationId> ConversationStore::create(const NewConversation& conversa
         insert.bind(2, conversation.model);
         insert.bind(3, conversation.systemPrompt);
         insert.bind(4, conversation.samplingJson);
-        insert.bind(5, nowMs());
+        insert.bind(5, m_clock());
         insert.exec();
         id = db.getLastInsertRowid();
     });
@@ -332,7 +340,7 @@ Status ConversationStore::setSampling(ConversationId id, std::string_view json) 
 
 Status ConversationStore::remove(ConversationId id) {
     const std::lock_guard lock(m_mutex);
-    return updateOne(*m_database, kSetDeleted, nowMs(), id);
+    return updateOne(*m_database, kSetDeleted, m_clock(), id);
 }
 
 Status ConversationStore::restore(ConversationId id) {
@@ -384,10 +392,10 @@ Result<MessageId> ConversationStore::insert(ConversationId id, const Message& me
         insert.bind(5, static_cast<int>(message.state));
         insert.bind(6, message.model);
         insert.bind(7, owner);
-        insert.bind(8, nowMs());
+        insert.bind(8, m_clock());
         insert.exec();
         inserted = db.getLastInsertRowid();
-        select(db, id, inserted);
+        select(db, id, inserted, m_clock());
     });
     if (!done) {
         return forward(done);
@@ -398,10 +406,12 @@ Result<MessageId> ConversationStore::insert(ConversationId id, const Message& me
 Status ConversationStore::updateReply(const Message& reply) {
     const std::lock_guard lock(m_mutex);
     return m_database->transact([&](SQLite::Database& db) {
-        SQLite::Statement update(db, "UPDATE messages SET text = ?, reasoning = ? WHERE id = ?");
+        SQLite::Statement update(
+            db, "UPDATE messages SET text = ?, reasoning = ?, calls = ? WHERE id = ?");
         update.bind(1, reply.text);
         update.bind(2, reply.reasoning);
-        update.bind(3, reply.id);
+        update.bind(3, callsToJson(reply.calls));
+        update.bind(4, reply.id);
         update.exec();
     });
 }
@@ -413,7 +423,7 @@ Status ConversationStore::finishReply(const Message& reply) {
             db,
             "UPDATE messages SET text = ?, state = ?, error = ?, owner = '', prompt_tokens = ?, "
             "cached_tokens = ?, completion_tokens = ?, ttft_ms = ?, tokens_per_second = ?, "
-            "stop_reason = ?, reasoning = ? WHERE id = ?");
+            "stop_reason = ?, reasoning = ?, calls = ? WHERE id = ?");
         update.bind(1, reply.text);
         update.bind(2, static_cast<int>(reply.state));
         update.bind(3, reply.error);
@@ -424,7 +434,8 @@ Status ConversationStore::finishReply(const Message& reply) {
         update.bind(8, reply.stats.tokensPerSecond);
         update.bind(9, reply.stats.stopReason);
         update.bind(10, reply.reasoning);
-        update.bind(11, reply.id);
+        update.bind(11, callsToJson(reply.calls));
+        update.bind(12, reply.id);
         update.exec();
     });
 }
@@ -445,7 +456,8 @@ Status ConversationStore::selectSibling(MessageId id, int offset) {
                 wanted < static_cast<std::int64_t>(siblings.size())) {
                 select(
                     db, conversation,
-                    newestLeafBelow(db, conversation, siblings[static_cast<std::size_t>(wanted)]));
+                    newestLeafBelow(db, conversation, siblings[static_cast<std::size_t>(wanted)]),
+                    m_clock());
             }
         }
     });

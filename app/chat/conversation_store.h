@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -35,12 +36,20 @@ struct ReplyStats {
     std::string stopReason;  // as describeStop() says it
 };
 
+/// A call of a tool that a model asked for.
+struct MessageCall {
+    std::string name;
+    std::string arguments;  // JSON text, once it is whole
+    bool operator==(const MessageCall&) const = default;
+};
+
 struct Message {
     MessageId id = 0;
     MessageId parent = 0;  // 0: the first of its conversation
     std::string role;      // "user", "assistant"
     std::string text;
-    std::string reasoning;  // what a reply's model thought before it answered
+    std::string reasoning;           // what a reply's model thought before it answered
+    std::vector<MessageCall> calls;  // that a reply ends with
     MessageState state = MessageState::kDone;
     std::string error;
     std::string model;  // that wrote it
@@ -81,8 +90,13 @@ struct Conversation {
 /// the id.
 class ConversationStore {
 public:
+    /// Milliseconds since 1970.
+    using Clock = std::function<std::int64_t()>;
+    [[nodiscard]] static std::int64_t systemMs();
+
+    /// Forgets conversations that were removed over a day ago.
     [[nodiscard]] static Result<std::unique_ptr<ConversationStore>> open(
-        const std::filesystem::path& file);
+        const std::filesystem::path& file, Clock clock = systemMs);
     ~ConversationStore();
 
     [[nodiscard]] Result<ConversationId> create(const NewConversation& conversation);
@@ -107,7 +121,7 @@ public:
     /// Adds an empty reply below `parent`, owned by this process, and selects it.
     [[nodiscard]] Result<MessageId> beginReply(ConversationId id, MessageId parent,
                                                std::string_view model);
-    /// Saves text and reasoning so far. Call it a few times a second, not at each token.
+    /// Saves text, reasoning and calls so far. Call it a few times a second, not at each token.
     [[nodiscard]] Status updateReply(const Message& reply);
     /// Saves all that a reply's end brings.
     [[nodiscard]] Status finishReply(const Message& reply);
@@ -115,7 +129,7 @@ public:
     [[nodiscard]] Status selectSibling(MessageId id, int offset);
 
 private:
-    ConversationStore(std::unique_ptr<Database> database, std::string owner);
+    ConversationStore(std::unique_ptr<Database> database, std::string owner, Clock clock);
     [[nodiscard]] Status markInterrupted();
     /// Adds a message, written by `owner` (empty: nobody any more), and selects it.
     [[nodiscard]] Result<MessageId> insert(ConversationId id, const Message& message,
@@ -124,6 +138,7 @@ private:
     std::mutex m_mutex;
     std::unique_ptr<Database> m_database;
     std::string m_owner;  // this process: pid and start time
+    Clock m_clock;
 };
 
 }  // namespace quern::app

@@ -10,8 +10,16 @@ namespace {
 
 void take(const std::vector<engine::ReplyDelta>& deltas, ReplyNews& news) {
     for (const engine::ReplyDelta& delta : deltas) {
-        const bool isReasoning = delta.kind == engine::ReplyDelta::Kind::kReasoning;
-        (isReasoning ? news.reasoning : news.text) += delta.text;
+        switch (delta.kind) {
+            case engine::ReplyDelta::Kind::kContent:
+                news.text += delta.text;
+                break;
+            case engine::ReplyDelta::Kind::kReasoning:
+                news.reasoning += delta.text;
+                break;
+            default:
+                news.calls.push_back(delta);
+        }
     }
 }
 
@@ -29,9 +37,23 @@ MessageState stateAfter(engine::FinishReason reason) {
 
 }  // namespace
 
-RunningReply::RunningReply(ChatService::Ticket ticket, Message message, engine::ReplyParser parser,
-                           std::shared_ptr<ReplyObserver> observer)
+void add(const ReplyNews& news, Message& reply) {
+    reply.text += news.text;
+    reply.reasoning += news.reasoning;
+    for (const engine::ReplyDelta& delta : news.calls) {
+        if (reply.calls.size() <= delta.call) {
+            reply.calls.resize(delta.call + 1);
+        }
+        MessageCall& call = reply.calls[delta.call];
+        const bool isName = delta.kind == engine::ReplyDelta::Kind::kCallName;
+        (isName ? call.name : call.arguments) += delta.text;
+    }
+}
+
+RunningReply::RunningReply(ChatService::Ticket ticket, ConversationId conversation, Message message,
+                           engine::ReplyParser parser, std::shared_ptr<ReplyObserver> observer)
     : m_ticket(ticket),
+      m_conversation(conversation),
       m_message(std::move(message)),
       m_parser(std::move(parser)),
       m_observer(std::move(observer)),
@@ -44,9 +66,9 @@ void RunningReply::grow(const engine::TokenEvent& event) {
     if (event.finish) {
         take(m_parser.finish(), news);
     }
-    m_message.text += news.text;
-    m_message.reasoning += news.reasoning;
-    m_hasUnsaved = m_hasUnsaved || !news.text.empty() || !news.reasoning.empty();
+    add(news, m_message);
+    m_hasUnsaved =
+        m_hasUnsaved || !news.text.empty() || !news.reasoning.empty() || !news.calls.empty();
     m_observer->onNews(news);
 }
 

@@ -14,8 +14,8 @@ public:
     static constexpr std::chrono::milliseconds kSaveEvery{250};
 
     /// `message` as it was begun: empty, or with the text it goes on with.
-    RunningReply(ChatService::Ticket ticket, Message message, engine::ReplyParser parser,
-                 std::shared_ptr<ReplyObserver> observer);
+    RunningReply(ChatService::Ticket ticket, ConversationId conversation, Message message,
+                 engine::ReplyParser parser, std::shared_ptr<ReplyObserver> observer);
 
     /// Takes what the engine said, and tells the observer.
     void grow(const engine::TokenEvent& event);
@@ -26,11 +26,13 @@ public:
     void saveIfDue(ConversationStore& store);
 
     [[nodiscard]] ChatService::Ticket ticket() const { return m_ticket; }
+    [[nodiscard]] ConversationId conversation() const { return m_conversation; }
     [[nodiscard]] const Message& message() const { return m_message; }
     [[nodiscard]] ReplyObserver& observer() const { return *m_observer; }
 
 private:
     ChatService::Ticket m_ticket;
+    ConversationId m_conversation;
     Message m_message;
     engine::ReplyParser m_parser;
     std::shared_ptr<ReplyObserver> m_observer;

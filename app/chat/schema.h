@@ -7,7 +7,7 @@
 namespace quern::app {
 
 /// The conversations schema, one step a version. Steps are only ever added.
-inline constexpr std::array<Migration, 2> kConversationSchema{{
+inline constexpr std::array<Migration, 3> kConversationSchema{{
     {1, R"sql(
         CREATE TABLE conversations (
             id            INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -54,6 +54,7 @@ inline constexpr std::array<Migration, 2> kConversationSchema{{
         END;
     )sql"},
     {2, "ALTER TABLE messages ADD COLUMN reasoning TEXT NOT NULL DEFAULT ''"},
+    {3, "ALTER TABLE messages ADD COLUMN calls TEXT NOT NULL DEFAULT ''"},
 }};
 
 }  // namespace quern::app

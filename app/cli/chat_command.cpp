@@ -29,6 +29,10 @@ constexpr const char* kHelp =
     "  A line that ends in \\ goes on; \"\"\" opens and closes a longer text.\n"
     "  Ctrl+C stops a reply, Up and Ctrl+R search what was typed.\n";
 
+std::string callLine(const app::MessageCall& call) {
+    return "[calls " + withoutTerminalControls(call.name + " " + call.arguments) + "]";
+}
+
 /// Prints a reply as it comes and lets the caller wait for its end.
 class Printer : public app::ReplyObserver {
 public:
@@ -42,6 +46,10 @@ public:
     }
     void onFinished(const app::Message& message, const std::optional<Error>& saveError) override {
         m_printer.end();
+        for (const app::MessageCall& call : message.calls) {
+            std::printf("%s\n", callLine(call).c_str());
+        }
+        std::fflush(stdout);
         if (!message.error.empty()) {
             tellUser(message.error);
         }
@@ -265,6 +273,9 @@ private:
             std::printf("%s%s%s\n", message.role == "user" ? "> " : "",
                         withoutTerminalControls(message.text).c_str(),
                         message.state == app::MessageState::kInterrupted ? " [interrupted]" : "");
+            for (const app::MessageCall& call : message.calls) {
+                std::printf("%s\n", callLine(call).c_str());
+            }
         }
         std::fflush(stdout);
     }

@@ -4,25 +4,17 @@
 
 #include <memory>
 
+#include "tests/ui/demo_window.h"
 #include "tests/ui/waiting.h"
 #include "ui/core/session.h"
-#include "ui/demo/demo_engine.h"
-#include "ui/demo/demo_ports.h"
-#include "ui/demo/memory_conversations.h"
 
 namespace quern::ui {
 
-/// A session over a demo engine and ports in memory.
+/// A session over a demo engine, the chat service and a store.
 class SessionTest : public testing::Test {
 protected:
     void start(DemoEngineOptions options) {
-        m_engine = std::make_unique<DemoEngine>(std::move(options));
-        m_session = std::make_unique<Session>(DesktopPorts{.engine = *m_engine,
-                                                           .conversations = m_store,
-                                                           .library = m_library,
-                                                           .server = m_server,
-                                                           .settings = m_settings},
-                                              m_theme);
+        m_session = std::make_unique<Session>(m_window.start(std::move(options)), m_theme);
         ASSERT_TRUE(waitFor([this] { return m_session->isIdle(); }));
         QCoreApplication::processEvents();
     }
@@ -32,19 +24,22 @@ protected:
         chat().setDraft(QString::fromUtf8(text));
         chat().send();
     }
+    [[nodiscard]] bool waitForWriting() {
+        return waitFor([this] { return chat().phase() == ReplyPhase::kWriting; });
+    }
     [[nodiscard]] bool waitForRest() {
         return waitFor([this] {
             return m_session->isIdle() && !chat().isBusy() && !path().empty() &&
                    path().back().state != TurnState::kWriting;
         });
     }
+    /// The conversation that is open, as it is saved.
+    [[nodiscard]] ConversationContent saved() {
+        return m_window.saved().open(chat().conversation()).value();
+    }
 
     Theme m_theme{nullptr};
-    MemoryConversations m_store;
-    MemorySettings m_settings;
-    DemoLibrary m_library{false};
-    DemoServer m_server;
-    std::unique_ptr<DemoEngine> m_engine;
+    DemoWindow m_window;
     std::unique_ptr<Session> m_session;
 };
 

@@ -1,7 +1,6 @@
 #include "ui/chat/chat.h"
 
 #include "tests/ui/chat_fixture.h"
-#include "ui/demo/demo_world.h"
 
 namespace quern::ui {
 namespace {
@@ -18,11 +17,9 @@ TEST_F(ChatTest, AMessageIsAnsweredAndSaved) {
     ASSERT_TRUE(path()[1].figures);
     EXPECT_EQ(path()[1].figures->stop, "eos");
     EXPECT_EQ(chat().draft(), QString());
-    const auto saved = m_store.open(chat().conversation());
-    ASSERT_TRUE(saved);
-    EXPECT_EQ(saved->path[1].text, "Hello **you**.");
-    EXPECT_EQ(saved->path[1].state, TurnState::kComplete);
-    EXPECT_EQ(saved->summary.title, "Hi there, this is a rather long first message…");
+    EXPECT_EQ(saved().path[1].text, "Hello **you**.");
+    EXPECT_EQ(saved().path[1].state, TurnState::kComplete);
+    EXPECT_EQ(saved().summary.title, "Hi there, this is a rather long first message…");
 }
 
 TEST_F(ChatTest, WithoutAModelNothingIsSentAndTheDraftStays) {
@@ -30,7 +27,7 @@ TEST_F(ChatTest, WithoutAModelNothingIsSentAndTheDraftStays) {
     say("Hi");
     EXPECT_FALSE(chat().isBusy());
     EXPECT_EQ(chat().draft(), QStringLiteral("Hi"));
-    EXPECT_TRUE(m_store.list("")->empty());
+    EXPECT_TRUE(m_window.saved().list("")->empty());
 }
 
 TEST_F(ChatTest, RegeneratingMakesABranchAndBothCanBeSeen) {
@@ -70,12 +67,13 @@ TEST_F(ChatTest, AnEditThatCannotBeSentIsNotLost) {
     say("Q");
     ASSERT_TRUE(waitForRest());
     chat().beginEdit(chat().lastUserTurn());
-    m_store.failWrites(true);
+    m_window.failOn("INSERT");
     say("Better Q");
     ASSERT_TRUE(waitFor([&] { return !m_session->notices()->text().isEmpty(); }));
     EXPECT_EQ(chat().draft(), QStringLiteral("Better Q"));
     EXPECT_EQ(chat().property("editing").toLongLong(), chat().lastUserTurn());
-    m_store.failWrites(false);
+    m_window.healOn("INSERT");
+    ASSERT_TRUE(waitFor([&] { return !chat().isBusy(); }));
     chat().send();
     ASSERT_TRUE(waitFor([&] { return path().front().text == "Better Q"; }));
     EXPECT_EQ(chat().property("editing").toLongLong(), 0);
@@ -84,21 +82,22 @@ TEST_F(ChatTest, AnEditThatCannotBeSentIsNotLost) {
 TEST_F(ChatTest, StoppingKeepsWhatWasShownAndMarksIt) {
     start({.reply = DemoReply::kKeepWriting, .text = "half an ans"});
     say("Q");
-    ASSERT_TRUE(waitFor([&] { return chat().phase() == QStringLiteral("writing"); }));
+    ASSERT_TRUE(waitForWriting());
     chat().stop();
     ASSERT_TRUE(waitForRest());
     EXPECT_EQ(path().back().text, "half an ans");
     EXPECT_EQ(path().back().state, TurnState::kInterrupted);
-    EXPECT_EQ(m_store.open(chat().conversation())->path.back().state, TurnState::kInterrupted);
+    EXPECT_EQ(saved().path.back().state, TurnState::kInterrupted);
 }
 
 TEST_F(ChatTest, ClosingTheWindowKeepsWhatWasShown) {
     start({.reply = DemoReply::kKeepWriting, .text = "half an ans"});
     say("Q");
-    ASSERT_TRUE(waitFor([&] { return chat().phase() == QStringLiteral("writing"); }));
+    ASSERT_TRUE(waitForWriting());
     const qint64 conversation = chat().conversation();
     m_session.reset();
-    const auto saved = m_store.open(conversation);
+    m_window.endReplies();
+    const auto saved = m_window.saved().open(conversation);
     ASSERT_TRUE(saved);
     EXPECT_EQ(saved->path.back().text, "half an ans");
     EXPECT_EQ(saved->path.back().state, TurnState::kInterrupted);
@@ -107,12 +106,10 @@ TEST_F(ChatTest, ClosingTheWindowKeepsWhatWasShown) {
 TEST_F(ChatTest, AReplyIsSavedWhileItGrows) {
     start({.reply = DemoReply::kKeepWriting, .text = "half an ans"});
     say("Q");
-    ASSERT_TRUE(waitFor([&] { return chat().phase() == QStringLiteral("writing"); }));
+    ASSERT_TRUE(waitForWriting());
     // Nothing but the first piece ever comes: what is saved of it is what a kill would leave.
-    ASSERT_TRUE(waitFor([&] {
-        const auto saved = m_store.open(chat().conversation());
-        return saved && saved->path.back().state == TurnState::kWriting;
-    }));
+    ASSERT_TRUE(waitFor([&] { return saved().path.back().text == "half an ans"; }));
+    EXPECT_EQ(saved().path.back().state, TurnState::kWriting);
 }
 
 TEST_F(ChatTest, AnErrorIsShownAndCanBeTriedAgain) {
@@ -131,17 +128,17 @@ TEST_F(ChatTest, WhatDoesNotFitIsRefusedWithTheDraftKept) {
     ASSERT_TRUE(waitFor([&] { return !chat().property("refusal").toString().isEmpty(); }));
     EXPECT_TRUE(chat().property("isTooLong").toBool());
     EXPECT_EQ(chat().draft().size(), 40000);
-    EXPECT_TRUE(m_store.list("")->empty());
+    EXPECT_TRUE(m_window.saved().list("")->empty());
     chat().setDraft(QStringLiteral("shorter"));
     EXPECT_TRUE(chat().property("refusal").toString().isEmpty());
 }
 
 TEST_F(ChatTest, AFullDiskSendsNothingAndSaysSo) {
     start({.text = "Answer."});
-    m_store.failWrites(true);
+    m_window.failOn("INSERT");
     say("Q");
     ASSERT_TRUE(waitFor([&] { return !m_session->notices()->text().isEmpty(); }));
-    EXPECT_FALSE(chat().isBusy());
+    ASSERT_TRUE(waitFor([&] { return !chat().isBusy(); }));
     EXPECT_EQ(chat().draft(), QStringLiteral("Q"));
     EXPECT_TRUE(m_session->notices()->cause().contains(QStringLiteral("disk is full")));
 }
@@ -149,24 +146,22 @@ TEST_F(ChatTest, AFullDiskSendsNothingAndSaysSo) {
 TEST_F(ChatTest, AReplyThatCouldNotBeSavedCanBeSavedAgain) {
     start({.reply = DemoReply::kKeepWriting, .text = "half"});
     say("Q");
-    ASSERT_TRUE(waitFor([&] { return chat().phase() == QStringLiteral("writing"); }));
-    m_store.failWrites(true);
+    ASSERT_TRUE(waitForWriting());
+    m_window.failOn("UPDATE");
     chat().stop();
     ASSERT_TRUE(waitFor([&] { return !m_session->notices()->text().isEmpty(); }));
-    m_store.failWrites(false);
+    m_window.healOn("UPDATE");
     m_session->notices()->act();
-    ASSERT_TRUE(waitFor([&] {
-        return m_store.open(chat().conversation())->path.back().state == TurnState::kInterrupted;
-    }));
-    EXPECT_EQ(m_store.open(chat().conversation())->path.back().text, "half");
+    ASSERT_TRUE(waitFor([&] { return saved().path.back().state == TurnState::kInterrupted; }));
+    EXPECT_EQ(saved().path.back().text, "half");
 }
 
 TEST_F(ChatTest, AnUnsavedReplyStaysInSightAndIsSavedWithTheNextMessage) {
     start({.reply = DemoReply::kKeepWriting, .text = "half"});
     say("Q");
-    ASSERT_TRUE(waitFor([&] { return chat().phase() == QStringLiteral("writing"); }));
+    ASSERT_TRUE(waitForWriting());
     const qint64 conversation = chat().conversation();
-    m_store.failWrites(true);
+    m_window.failOn("UPDATE");
     chat().stop();
     ASSERT_TRUE(waitFor([&] { return !m_session->notices()->text().isEmpty(); }));
     chat().newConversation();
@@ -174,19 +169,46 @@ TEST_F(ChatTest, AnUnsavedReplyStaysInSightAndIsSavedWithTheNextMessage) {
     ASSERT_TRUE(waitFor([&] { return path().size() == 2; }));
     EXPECT_EQ(path()[1].text, "half");
     EXPECT_EQ(path()[1].state, TurnState::kInterrupted);
-    m_store.failWrites(false);
+    m_window.healOn("UPDATE");
     say("next");
     ASSERT_TRUE(waitFor([&] { return path().size() == 4; }));
-    const auto saved = m_store.open(conversation);
-    ASSERT_TRUE(saved);
-    EXPECT_EQ(saved->path[1].text, "half");
-    EXPECT_EQ(saved->path[1].state, TurnState::kInterrupted);
+    EXPECT_EQ(saved().path[1].text, "half");
+    EXPECT_EQ(saved().path[1].state, TurnState::kInterrupted);
+}
+
+TEST_F(ChatTest, WhatWasThoughtIsKeptApart) {
+    start({.text = "<think>\nHm.\n</think>\n\nBecause."});
+    say("Why?");
+    ASSERT_TRUE(waitForRest());
+    EXPECT_EQ(path()[1].reasoning, "Hm.\n");
+    EXPECT_EQ(path()[1].text, "Because.");
+    EXPECT_EQ(chat().textOf(path()[1].id), QStringLiteral("Because.")) << "what is copied";
+    EXPECT_EQ(saved().path[1].reasoning, "Hm.\n");
+    say("Go on");
+    ASSERT_TRUE(waitFor([&] { return path().size() == 4; }));
+    ASSERT_TRUE(waitForRest());
+    EXPECT_EQ(saved().path[1].reasoning, "Hm.\n") << "not wiped by a later message";
+}
+
+TEST_F(ChatTest, ACallOfAToolIsNoText) {
+    start({.text = "Let me see.\n<tool_call>\n{\"name\": \"look\", \"arguments\": {\"at\": 3}}\n"
+                   "</tool_call>"});
+    say("Look.");
+    ASSERT_TRUE(waitForRest());
+    EXPECT_EQ(path()[1].text, "Let me see.\n");
+    ASSERT_EQ(path()[1].calls.size(), 1U);
+    EXPECT_EQ(path()[1].calls[0].name, "look");
+    EXPECT_EQ(path()[1].calls[0].arguments, "{\"at\": 3}");
+    EXPECT_EQ(saved().path[1].calls, path()[1].calls);
+    say("And now?");
+    ASSERT_TRUE(waitFor([&] { return path().size() == 4; }));
+    ASSERT_TRUE(waitForRest());
 }
 
 TEST_F(ChatTest, AReplyGoesOnWhileAnotherConversationIsOpen) {
     start({.reply = DemoReply::kKeepWriting, .text = "one"});
     say("Q");
-    ASSERT_TRUE(waitFor([&] { return chat().phase() == QStringLiteral("writing"); }));
+    ASSERT_TRUE(waitForWriting());
     const qint64 first = chat().conversation();
     chat().newConversation();
     EXPECT_FALSE(chat().isBusy());
@@ -231,12 +253,11 @@ TEST_F(ChatTest, SettingsOfAConversationAreKept) {
     chat().settings()->setSampling(QStringLiteral("topK"), QStringLiteral("not a number"));
     say("Q");
     ASSERT_TRUE(waitForRest());
-    const auto saved = m_store.open(chat().conversation());
-    ASSERT_TRUE(saved);
-    EXPECT_EQ(saved->settings.systemPrompt, "Be brief.");
-    EXPECT_FLOAT_EQ(saved->settings.sampling.temperature, 0.25F);
-    EXPECT_EQ(saved->settings.sampling.topK, 20) << "taken over from the model's own values";
-    EXPECT_FALSE(saved->settings.usesModelDefaults);
+    const ConversationSettings settings = saved().settings;
+    EXPECT_EQ(settings.systemPrompt, "Be brief.");
+    EXPECT_FLOAT_EQ(settings.sampling.temperature, 0.25F);
+    EXPECT_EQ(settings.sampling.topK, 20) << "taken over from the model's own values";
+    EXPECT_FALSE(settings.usesModelDefaults);
 }
 
 TEST_F(ChatTest, TheMeterCountsConversationAndDraft) {
@@ -250,51 +271,6 @@ TEST_F(ChatTest, TheMeterCountsConversationAndDraft) {
     EXPECT_FALSE(chat().meter()->isOver());
     chat().setDraft(QString(40000, u'x'));
     ASSERT_TRUE(waitFor([&] { return chat().meter()->isOver(); }));
-}
-
-TEST(PromptTest, TheOldestTurnsAreLeftOutUntilTheRestFits) {
-    engine::LoadedModel model;
-    model.tokenizer = makeDemoTokenizer();
-    std::vector<Turn> path;
-    for (std::int64_t id = 1; id <= 6; ++id) {
-        Turn turn;
-        turn.id = id;
-        turn.parent = id - 1;
-        turn.role = id % 2 == 1 ? "user" : "assistant";
-        turn.text = std::string(399, 'x');
-        path.push_back(turn);
-    }
-    EXPECT_EQ(firstTurnThatFits(model, {}, path, 600).value(), 0);
-    EXPECT_EQ(firstTurnThatFits(model, {}, path, 599).value(), 3);
-    EXPECT_EQ(firstTurnThatFits(model, {}, path, 200).value(), 5);
-    EXPECT_EQ(firstTurnThatFits(model, {}, path, 199).value(), -1);
-    Turn draft;
-    draft.role = "user";
-    draft.text = "abc";
-    draft.parent = 6;
-    path.push_back(draft);
-    EXPECT_EQ(firstTurnThatFits(model, {}, path, 1).value(), 7);
-}
-
-TEST(PromptTest, FailedAndEmptyRepliesAreNotPartOfThePrompt) {
-    Turn question;
-    question.id = 1;
-    question.role = "user";
-    question.text = "q";
-    Turn failed;
-    failed.id = 2;
-    failed.role = "assistant";
-    failed.text = "half";
-    failed.state = TurnState::kFailed;
-    Turn empty = failed;
-    empty.state = TurnState::kInterrupted;
-    empty.text.clear();
-    ConversationSettings settings;
-    settings.systemPrompt = "s";
-    const auto messages = promptMessages(settings, {question, failed, empty});
-    ASSERT_EQ(messages.size(), 2U);
-    EXPECT_EQ(messages[0].role, "system");
-    EXPECT_EQ(messages[1].textParts, std::vector<std::string>{"q"});
 }
 
 TEST(ConversationListTest, DaysAreCalledAsPeopleCallThem) {

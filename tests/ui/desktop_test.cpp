@@ -11,11 +11,9 @@
 #include <QTest>
 #include <set>
 
+#include "tests/ui/demo_window.h"
 #include "tests/ui/waiting.h"
 #include "ui/core/session.h"
-#include "ui/demo/demo_engine.h"
-#include "ui/demo/demo_ports.h"
-#include "ui/demo/memory_conversations.h"
 
 namespace quern::ui {
 namespace {
@@ -24,13 +22,7 @@ namespace {
 class DesktopTest : public testing::Test {
 protected:
     void start(DemoEngineOptions options) {
-        m_engine = std::make_unique<DemoEngine>(std::move(options));
-        m_desktop = std::make_unique<Desktop>(DesktopPorts{.engine = *m_engine,
-                                                           .conversations = m_store,
-                                                           .library = m_library,
-                                                           .server = m_server,
-                                                           .settings = m_settings},
-                                              DesktopOptions{});
+        m_desktop = std::make_unique<Desktop>(m_ports.start(std::move(options)), DesktopOptions{});
         session().setStill(true);
         m_window = nullptr;
         ASSERT_TRUE(m_desktop->show());
@@ -73,11 +65,7 @@ protected:
         return m_window->grabWindow();
     }
 
-    MemoryConversations m_store;
-    MemorySettings m_settings;
-    DemoLibrary m_library{false};
-    DemoServer m_server;
-    std::unique_ptr<DemoEngine> m_engine;
+    DemoWindow m_ports;
     std::unique_ptr<Desktop> m_desktop;
     QQuickWindow* m_window = nullptr;
 };
@@ -87,7 +75,7 @@ TEST_F(DesktopTest, EscapeFromTheComposerStopsTheReply) {
     type("Hello");
     EXPECT_EQ(chat().draft(), QStringLiteral("Hello"));
     press(Qt::Key_Return);
-    ASSERT_TRUE(waitFor([&] { return chat().phase() == QStringLiteral("writing"); }));
+    ASSERT_TRUE(waitFor([&] { return chat().phase() == ReplyPhase::kWriting; }));
     press(Qt::Key_Escape);
     ASSERT_TRUE(waitFor([&] { return !chat().isBusy(); }));
     EXPECT_EQ(path().back().state, TurnState::kInterrupted);
@@ -107,7 +95,7 @@ TEST_F(DesktopTest, EscapeEndsAnEditAndBringsTheDraftBack) {
 }
 
 TEST_F(DesktopTest, TabGoesThroughEveryScreenAndIsSeen) {
-    start({.text = "Answer."});
+    start({.text = "<think>Hm.</think>Answer."});
     type("Q");
     press(Qt::Key_Return);
     ASSERT_TRUE(waitFor([&] { return path().size() == 2 && !chat().isBusy(); }));
@@ -136,6 +124,24 @@ TEST_F(DesktopTest, TabGoesThroughEveryScreenAndIsSeen) {
         EXPECT_EQ(m_window->activeFocusItem(), first) << "Tab does not come around";
         EXPECT_GT(seen.size(), 8U);
     }
+}
+
+TEST_F(DesktopTest, WhatWasThoughtIsUnfoldedByKeys) {
+    start({.text = "<think>Hm.</think>Answer."});
+    type("Q");
+    press(Qt::Key_Return);
+    ASSERT_TRUE(waitFor([&] { return path().size() == 2 && !chat().isBusy(); }));
+    const int folded = chat().transcript()->count();
+    constexpr int kMost = 60;
+    for (int i = 0; i < kMost && nameOfFocus() != QStringLiteral("Thinking"); ++i) {
+        press(Qt::Key_Tab);
+    }
+    ASSERT_EQ(nameOfFocus(), QStringLiteral("Thinking"));
+    press(Qt::Key_Return);
+    EXPECT_EQ(chat().transcript()->count(), folded + 1);
+    EXPECT_EQ(nameOfFocus(), QStringLiteral("Thinking")) << "the keys stay where they were";
+    press(Qt::Key_Space);
+    EXPECT_EQ(chat().transcript()->count(), folded);
 }
 
 TEST_F(DesktopTest, TabGoesOnInTheScreenThatWasOpened) {

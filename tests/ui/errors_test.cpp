@@ -6,10 +6,12 @@
 #include <QTcpServer>
 #include <csignal>
 
+#include "app/chat/schema.h"
 #include "app/wiring/desktop/file_settings.h"
 #include "app/wiring/desktop/hosted_server.h"
 #include "app/wiring/desktop/shelved_models.h"
 #include "app/wiring/desktop/stored_conversations.h"
+#include "app/wiring/desktop/written_replies.h"
 #include "tests/support/gguf_builder.h"
 #include "tests/support/golden.h"
 #include "tests/support/temp_folder.h"
@@ -72,11 +74,14 @@ protected:
         m_store = ConversationStore::open(m_folders.database()).value();
         m_engine = engine::makeEngine({}).value();
         m_settings.emplace(*m_file);
+        m_chat.emplace(*m_engine, *m_store);
         m_conversations.emplace(*m_store);
+        m_replies.emplace(*m_chat);
         m_library.emplace(m_folders, *m_engine);
         m_server.emplace(*m_engine);
         m_session.emplace(ui::DesktopPorts{.engine = *m_engine,
                                            .conversations = *m_conversations,
+                                           .replies = *m_replies,
                                            .library = *m_library,
                                            .server = *m_server,
                                            .settings = *m_settings},
@@ -102,6 +107,10 @@ protected:
         chat().settings()->setSampling(QStringLiteral("temperature"), QStringLiteral("0"));
     }
 
+    void change(const std::string& sql) {
+        auto other = Database::open(m_folders.database(), kConversationSchema).value();
+        ASSERT_TRUE(other->transact([&](SQLite::Database& db) { db.exec(sql); }));
+    }
     void load(const std::filesystem::path& model) {
         m_session->shelf()->quickLoad(QString::fromStdString(model.string()));
     }
@@ -147,7 +156,9 @@ protected:
     std::unique_ptr<ConversationStore> m_store;
     std::unique_ptr<engine::Engine> m_engine;
     std::optional<FileSettings> m_settings;
+    std::optional<ChatService> m_chat;
     std::optional<StoredConversations> m_conversations;
+    std::optional<WrittenReplies> m_replies;
     std::optional<ShelvedModels> m_library;
     std::optional<HostedServer> m_server;
     std::optional<ui::Session> m_session;
@@ -236,14 +247,12 @@ TEST_F(ErrorsTest, ATemplateThatIsBroken) {
 
 TEST_F(ErrorsTest, ATemplateThatRefusesSaysItInItsOwnWords) {
     startWithModel(kAlternating);
-    const auto id = m_conversations->create("Title", {}).value();
-    ui::Turn turn{.role = "user", .text = "first"};
-    turn.parent = m_conversations->addTurn(id, turn).value();
-    turn.state = ui::TurnState::kWriting;
-    turn.role = "assistant";
-    turn.id = m_conversations->addTurn(id, turn).value();
-    turn.state = ui::TurnState::kFailed;
-    ASSERT_TRUE(m_conversations->updateTurn(id, turn));
+    const ConversationId id = m_store->create({.title = "Title"}).value();
+    Message reply;
+    reply.id =
+        m_store->beginReply(id, m_store->append(id, 0, "user", "first").value(), "tiny").value();
+    reply.state = MessageState::kFailed;
+    ASSERT_TRUE(m_store->finishReply(reply));
     chat().open(id);
     ASSERT_TRUE(ui::waitFor([&] { return path().size() == 2; }));
     say(QStringLiteral("second"));  // the failed reply is no part of the prompt: user after user
@@ -251,7 +260,7 @@ TEST_F(ErrorsTest, ATemplateThatRefusesSaysItInItsOwnWords) {
     EXPECT_TRUE(says(refusal(), "Conversation roles must alternate")) << refusal();
     EXPECT_EQ(chat().draft(), QStringLiteral("second"));
     chat().regenerate(0);
-    ASSERT_TRUE(ui::waitFor([&] { return !chat().isBusy() && path().back().id != turn.id; }));
+    ASSERT_TRUE(ui::waitFor([&] { return !chat().isBusy() && path().back().id != reply.id; }));
     EXPECT_NE(path().back().state, ui::TurnState::kFailed);
 }
 
@@ -295,11 +304,10 @@ TEST_F(ErrorsTest, AFullDiskBeforeAMessage) {
 
 TEST_F(ErrorsTest, AFullDiskWhileAReplyIsSaved) {
     startWithModel(kPlainTemplate);
-    std::optional<FullDisk> full;
-    // Emitted when the message and its empty reply are saved, before the reply begins.
-    QObject::connect(&chat(), &ui::Chat::opened, &chat(), [&] {
-        full.emplace(std::filesystem::file_size(m_folders.database().string() + "-wal"));
-    });
+    // What is sent can be added, but nothing of the reply.
+    change(
+        "CREATE TRIGGER fails BEFORE UPDATE ON messages BEGIN "
+        "SELECT RAISE(ABORT, 'the disk is full'); END");
     say(QStringLiteral("Hello"));
     ASSERT_TRUE(waitForNotice());
     ASSERT_TRUE(ui::waitFor([&] { return !chat().isBusy(); }));
@@ -307,7 +315,7 @@ TEST_F(ErrorsTest, AFullDiskWhileAReplyIsSaved) {
     EXPECT_FALSE(cause().empty());
     const std::string shown = path().back().text;
     EXPECT_FALSE(shown.empty());
-    full.reset();
+    change("DROP TRIGGER fails");
     m_session->notices()->act();
     ASSERT_TRUE(ui::waitFor([&] {
         const auto saved = m_conversations->open(chat().conversation());

@@ -92,7 +92,7 @@ TEST_F(ServerTest, ItIsSwitchedOnAndOff) {
 }
 
 TEST_F(ServerTest, ATakenPortIsSaidWithItsHolder) {
-    m_server.takePort();
+    m_window.server.takePort();
     start({.text = {}});
     ServerPanel& server = *m_session->server();
     server.turn(true);
@@ -117,7 +117,7 @@ TEST_F(ServerTest, ExamplesCarryAddressKeyAndModel) {
         EXPECT_TRUE(example.contains(server.apiKey()));
         EXPECT_TRUE(example.contains(QStringLiteral("qwen3-8b")));
     }
-    ASSERT_TRUE(waitFor([&] { return m_settings.get("server.port") == "8080"; }));
+    ASSERT_TRUE(waitFor([&] { return m_window.settings.get("server.port") == "8080"; }));
 }
 
 }  // namespace

@@ -3,7 +3,6 @@
 #include <QSignalSpy>
 
 #include "tests/ui/chat_fixture.h"
-#include "ui/core/reply_feed.h"
 #include "ui/monitor/chart_item.h"
 
 namespace quern::ui {
@@ -69,27 +68,6 @@ TEST(RequestTableTest, RowsAreUpdatedInPlace) {
     requests.resize(1);
     table.show(requests);
     EXPECT_EQ(table.rowCount(), 1);
-}
-
-TEST(ReplyFeedTest, NewsAreMergedAndNothingIsLost) {
-    ReplyFeed feed;
-    EXPECT_TRUE(feed.take().isEmpty());
-    for (int i = 0; i < 10000; ++i) {
-        engine::TokenEvent event;
-        event.text = "ab";
-        event.tokens = {1};
-        feed.onEvent(event);
-    }
-    engine::TokenEvent last;
-    last.finish = engine::FinishInfo{};
-    last.cachedTokens = 16;
-    feed.onEvent(last);
-    const ReplyFeed::News news = feed.take();
-    EXPECT_EQ(news.text.size(), 20000U);
-    EXPECT_EQ(news.tokens, 10000);
-    EXPECT_TRUE(news.finish);
-    EXPECT_EQ(news.cachedTokens, 16);
-    EXPECT_TRUE(feed.take().isEmpty());
 }
 
 TEST(ChartItemTest, ScalesEndAtRoundValuesAndThePointerFindsItsSample) {

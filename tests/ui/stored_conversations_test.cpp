@@ -16,15 +16,13 @@ protected:
         : m_store(ConversationStore::open(m_folder.path() / "quern.db").value()),
           m_conversations(*m_store) {}
 
-    std::int64_t add(std::int64_t conversation, std::int64_t parent, const char* role,
-                     ui::TurnState state, const char* text) {
-        ui::Turn turn;
-        turn.parent = parent;
-        turn.role = role;
-        turn.text = text;
-        turn.state = state;
-        turn.model = "m";
-        return m_conversations.addTurn(conversation, turn).value();
+    ConversationId create(const ui::ConversationSettings& settings = {}) {
+        return m_store
+            ->create({.title = "Title",
+                      .model = {},
+                      .systemPrompt = settings.systemPrompt,
+                      .samplingJson = settingsToJson(settings)})
+            .value();
     }
 
     test::TempFolder m_folder;
@@ -32,41 +30,45 @@ protected:
     StoredConversations m_conversations;
 };
 
-TEST_F(StoredConversationsTest, AReplyGoesThroughAllItsStates) {
-    const std::int64_t id = m_conversations.create("Title", {}).value();
-    const std::int64_t question = add(id, 0, "user", ui::TurnState::kComplete, "q");
-    ui::Turn reply;
-    reply.id = add(id, question, "assistant", ui::TurnState::kWriting, "");
-    reply.state = ui::TurnState::kWriting;
+TEST_F(StoredConversationsTest, AReplyIsShownInAllItsStates) {
+    const ConversationId id = create();
+    const MessageId question = m_store->append(id, 0, "user", "q").value();
+    Message reply;
+    reply.id = m_store->beginReply(id, question, "m").value();
     reply.text = "half";
-    ASSERT_TRUE(m_conversations.updateTurn(id, reply));
+    reply.reasoning = "hm";
+    ASSERT_TRUE(m_store->updateReply(reply));
     auto content = m_conversations.open(id).value();
     ASSERT_EQ(content.path.size(), 2U);
     EXPECT_EQ(content.path[1].state, ui::TurnState::kWriting);
     EXPECT_EQ(content.path[1].text, "half");
+    EXPECT_EQ(content.path[1].reasoning, "hm");
+    EXPECT_EQ(content.path[1].model, "m");
     EXPECT_FALSE(content.path[1].figures);
     reply.text = "half and half";
-    reply.state = ui::TurnState::kComplete;
-    reply.figures = ui::TurnFigures{.tokensPerSecond = 42.5,
-                                    .ttftMs = 12,
-                                    .promptTokens = 30,
-                                    .cachedTokens = 16,
-                                    .completionTokens = 7,
-                                    .stop = "eos"};
-    ASSERT_TRUE(m_conversations.updateTurn(id, reply));
+    reply.calls = {{.name = "look", .arguments = "{}"}};
+    reply.stats = {.promptTokens = 30,
+                   .cachedTokens = 16,
+                   .completionTokens = 7,
+                   .ttftMs = 12,
+                   .tokensPerSecond = 42.5,
+                   .stopReason = "eos"};
+    ASSERT_TRUE(m_store->finishReply(reply));
     content = m_conversations.open(id).value();
     EXPECT_EQ(content.path[1].state, ui::TurnState::kComplete);
     EXPECT_EQ(content.path[1].text, "half and half");
+    ASSERT_EQ(content.path[1].calls.size(), 1U);
+    EXPECT_EQ(content.path[1].calls[0].name, "look");
     ASSERT_TRUE(content.path[1].figures);
     EXPECT_EQ(content.path[1].figures->cachedTokens, 16);
     EXPECT_EQ(content.path[1].figures->stop, "eos");
 }
 
 TEST_F(StoredConversationsTest, BranchesAreCountedAndChosen) {
-    const std::int64_t id = m_conversations.create("Title", {}).value();
-    const std::int64_t question = add(id, 0, "user", ui::TurnState::kComplete, "q");
-    const std::int64_t first = add(id, question, "assistant", ui::TurnState::kWriting, "");
-    const std::int64_t second = add(id, question, "assistant", ui::TurnState::kWriting, "");
+    const ConversationId id = create();
+    const MessageId question = m_store->append(id, 0, "user", "q").value();
+    const MessageId first = m_store->beginReply(id, question, "m").value();
+    const MessageId second = m_store->beginReply(id, question, "m").value();
     auto content = m_conversations.open(id).value();
     EXPECT_EQ(content.path.back().id, second);
     EXPECT_EQ(content.path.back().branch, 2);
@@ -84,7 +86,7 @@ TEST_F(StoredConversationsTest, SettingsComeBackAsTheyWere) {
     settings.sampling.seed = 18446744073709551615ULL;
     settings.maxTokens = 99;
     settings.firstTurn = 12;
-    const std::int64_t id = m_conversations.create("Title", settings).value();
+    const ConversationId id = create(settings);
     const ui::ConversationSettings back = m_conversations.open(id)->settings;
     EXPECT_EQ(back.systemPrompt, "Be brief.");
     EXPECT_FALSE(back.usesModelDefaults);
@@ -96,7 +98,7 @@ TEST_F(StoredConversationsTest, SettingsComeBackAsTheyWere) {
 }
 
 TEST_F(StoredConversationsTest, ADeletedOneIsHiddenAndComesBack) {
-    const std::int64_t id = m_conversations.create("Title", {}).value();
+    const ConversationId id = create();
     ASSERT_TRUE(m_conversations.remove(id));
     EXPECT_TRUE(m_conversations.list("")->empty());
     ASSERT_TRUE(m_conversations.restore(id));

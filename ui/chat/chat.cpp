@@ -9,12 +9,12 @@
 
 namespace quern::ui {
 
-Chat::Chat(engine::Engine& engine, Worker& engineWorker, ConversationStore& store,
+Chat::Chat(ReplyService& service, Worker& countWorker, ConversationStore& store,
            Worker& storeWorker, ModelHost& host, EngineFeed& feed, Notices& notices,
            const Theme& theme, QObject* parent)
     : QObject(parent),
-      m_engine(engine),
-      m_engineWorker(engineWorker),
+      m_service(service),
+      m_countWorker(countWorker),
       m_store(store),
       m_storeWorker(storeWorker),
       m_host(host),
@@ -22,44 +22,36 @@ Chat::Chat(engine::Engine& engine, Worker& engineWorker, ConversationStore& stor
       m_notices(notices),
       m_conversations(store, storeWorker, notices),
       m_transcript(theme),
-      m_settings(store, storeWorker, host, notices),
-      m_meter(engineWorker),
-      m_writer(engine, engineWorker, store, storeWorker, notices) {
-    m_conversations.setWritingTest([this](qint64 conversation) {
-        return m_writer.phase(conversation) != ReplyWriter::Phase::kIdle;
-    });
+      m_settings(service, store, storeWorker, host, notices),
+      m_meter(service, countWorker),
+      m_replies(service) {
+    follow();
+}
+
+void Chat::follow() {
+    m_conversations.setWritingTest(
+        [this](qint64 conversation) { return m_replies.in(conversation) != nullptr; });
     connect(&m_conversations, &ConversationList::listed, this, &Chat::titleChanged);
     connect(&m_conversations, &ConversationList::removed, this, [this](qint64 conversation) {
-        m_writer.stop(conversation);
+        m_replies.stop(conversation);
         if (conversation == m_conversation) {
             newConversation();
         }
     });
-    connect(&m_writer, &ReplyWriter::began, this, &Chat::began);
-    connect(&m_writer, &ReplyWriter::finished, this, &Chat::finished);
-    connect(&m_writer, &ReplyWriter::grew, this, [this](qint64 conversation, const QString& text) {
-        if (conversation == m_conversation) {
-            m_transcript.appendText(text);
-            m_meter.setWritten(m_writer.writtenTokens(conversation));
-            emit grew();
-        }
-    });
-    connect(&m_writer, &ReplyWriter::phaseChanged, this, [this](qint64) {
+    connect(&m_replies, &Replies::placed, this, &Chat::onPlaced);
+    connect(&m_replies, &Replies::grew, this, &Chat::onGrew);
+    connect(&m_replies, &Replies::ended, this, &Chat::onEnded);
+    connect(&m_replies, &Replies::refused, this, &Chat::onRefused);
+    connect(&m_replies, &Replies::phaseChanged, this, [this] {
         m_conversations.refreshWriting();
         emit phaseChanged();
     });
-    connect(&m_writer, &ReplyWriter::refused, this,
-            [this](qint64 conversation, const QString& reason, bool isTooLong) {
-                if (conversation == m_conversation) {
-                    refuse(reason, isTooLong);
-                }
-            });
-    connect(&feed, &EngineFeed::updated, this, [this] {
+    connect(&m_feed, &EngineFeed::updated, this, [this] {
         if (isBusy()) {
             emit phaseChanged();
         }
     });
-    connect(&host, &ModelHost::changed, this, &Chat::measure);
+    connect(&m_host, &ModelHost::changed, this, &Chat::measure);
     connect(&m_settings, &ChatSettings::edited, this, &Chat::measure);
 }
 
@@ -104,32 +96,19 @@ void Chat::reload() {
 
 void Chat::show(ConversationContent content) {
     m_settings.show(m_conversation, content.settings);
-    if (const Turn* live = m_writer.writing(m_conversation);
-        live != nullptr && !content.path.empty() && content.path.back().id == live->id) {
-        content.path.back().text = live->text;
-        content.path.back().state = TurnState::kWriting;
+    const ReplyView* live = m_replies.in(m_conversation);
+    if (live != nullptr && live->place && !content.path.empty() &&
+        content.path.back().id == live->reply.id) {
+        Turn& last = content.path.back();
+        const Turn stored = std::exchange(last, live->reply);
+        last.branch = stored.branch;
+        last.branches = stored.branches;
     }
-    takeEnds(content.path);
+    m_ends.putInto(content.path);
     m_transcript.setPath(std::move(content.path), content.settings.firstTurn);
     measure();
     emit titleChanged();
     emit phaseChanged();
-}
-
-void Chat::takeEnds(std::vector<Turn>& path) {
-    for (Turn& turn : path) {
-        const auto ended = m_ended.find(turn.id);
-        if (ended == m_ended.end()) {
-            continue;
-        }
-        if (turn.state != TurnState::kWriting) {
-            m_ended.erase(ended);  // saved
-            continue;
-        }
-        ended->second.branch = turn.branch;
-        ended->second.branches = turn.branches;
-        turn = ended->second;
-    }
 }
 
 QString Chat::title() const {
@@ -137,48 +116,37 @@ QString Chat::title() const {
 }
 
 void Chat::setDraft(const QString& draft) {
-    if (m_draft != draft) {
-        m_draft = draft;
+    if (m_draft.text() != draft) {
+        m_draft.setText(draft);
         m_meter.setDraft(draft);
         dismissRefusal();
         emit draftChanged();
     }
 }
 
-ReplyOrder Chat::orderBefore(std::int64_t parent) const {
-    ReplyOrder order{.conversation = m_conversation,
-                     .settings = m_settings.values(),
-                     .path = {},
-                     .message = {},
-                     .model = m_host.current()};
-    if (parent != 0) {
-        for (const Turn& turn : m_transcript.path()) {
-            order.path.push_back(turn);
-            if (turn.id == parent) {
-                break;
-            }
-        }
-    }
-    return order;
+ReplyOrder Chat::orderBelow(std::int64_t parent) const {
+    return {.conversation = m_conversation,
+            .parent = parent,
+            .message = {},
+            .settings = m_settings.values(),
+            .model = m_host.currentName().toStdString()};
 }
 
 ReplyOrder Chat::orderOfDraft() const {
     const auto& path = m_transcript.path();
-    const Turn* edited = m_transcript.find(m_editing);
-    ReplyOrder order = orderBefore(edited != nullptr ? edited->parent
-                                   : path.empty()    ? 0
-                                                     : path.back().id);
-    order.message = m_draft.trimmed().toStdString();
+    const Turn* edited = m_transcript.find(m_draft.editing());
+    ReplyOrder order = orderBelow(edited != nullptr ? edited->parent
+                                  : path.empty()    ? 0
+                                                    : path.back().id);
+    order.message = m_draft.message();
     return order;
 }
 
 void Chat::send() {
-    if (m_draft.trimmed().isEmpty() || isBusy() || !m_host.hasModel()) {
-        return;
+    if (!m_draft.message().empty() && !isBusy() && m_host.hasModel()) {
+        dismissRefusal();
+        m_replies.order(orderOfDraft());
     }
-    dismissRefusal();
-    saveRepliesAgain();
-    m_writer.start(orderOfDraft());
 }
 
 void Chat::beginEdit(qint64 turn) {
@@ -186,24 +154,25 @@ void Chat::beginEdit(qint64 turn) {
     if (edited == nullptr || edited->role != "user" || isBusy()) {
         return;
     }
-    if (m_editing == 0) {
-        m_keptDraft = m_draft;
-    }
-    m_editing = turn;
-    setDraft(QString::fromStdString(edited->text));
+    m_draft.beginEdit(turn, QString::fromStdString(edited->text));
+    m_meter.setDraft(m_draft.text());
+    dismissRefusal();
+    emit draftChanged();
     emit editingChanged();
 }
 
 void Chat::endEdit() {
-    if (m_editing != 0) {
-        m_editing = 0;
-        setDraft(std::exchange(m_keptDraft, {}));
+    if (m_draft.editing() != 0) {
+        m_draft.endEdit();
+        m_meter.setDraft(m_draft.text());
+        dismissRefusal();
+        emit draftChanged();
         emit editingChanged();
     }
 }
 
 void Chat::stop() {
-    m_writer.stop(m_conversation);
+    m_replies.stop(m_conversation);
 }
 
 void Chat::regenerate(qint64 turn) {
@@ -212,8 +181,7 @@ void Chat::regenerate(qint64 turn) {
         return;
     }
     dismissRefusal();
-    saveRepliesAgain();
-    m_writer.start(orderBefore(reply->parent));
+    m_replies.order(orderBelow(reply->parent));
 }
 
 void Chat::selectBranch(qint64 turn, int step) {
@@ -259,51 +227,77 @@ qint64 Chat::lastReply() const {
     return path.empty() || path.back().role == "user" ? 0 : path.back().id;
 }
 
-void Chat::began(qint64 conversation, const std::vector<Turn>& added, const QString& promptText) {
+void Chat::onPlaced(const ReplyView& view) {
     m_conversations.refresh();
+    const std::vector<Turn>& added = view.place->added;
+    const std::int64_t parent = added.front().parent;
     // A new conversation is opened by its first message, unless another was opened meanwhile.
-    const bool isNew = m_conversation == 0 && added.front().parent == 0;
+    const bool isNew = m_conversation == 0 && parent == 0;
     if (isNew) {
-        m_conversation = conversation;
-        m_settings.setConversation(conversation);
+        m_conversation = view.place->conversation;
+        m_settings.setConversation(m_conversation);
         emit opened();
     }
-    if (conversation != m_conversation) {
+    if (view.place->conversation != m_conversation) {
         return;
     }
-    std::vector<Turn> path;
-    for (const Turn& turn : m_transcript.path()) {
-        if (added.front().parent == 0) {
-            break;
-        }
-        path.push_back(turn);
-        if (turn.id == added.front().parent) {
-            break;
-        }
-    }
+    std::vector<Turn> path = m_transcript.path();
+    const auto below = std::find_if(path.begin(), path.end(),
+                                    [parent](const Turn& turn) { return turn.id == parent; });
+    path.erase(below == path.end() ? path.begin() : below + 1, path.end());
     path.insert(path.end(), added.begin(), added.end());
     // What was sent is no draft any more; what was typed since then is.
-    if (added.front().role == "user" && m_draft.trimmed().toStdString() == added.front().text) {
+    if (added.front().role == "user" && m_draft.message() == added.front().text) {
         setDraft({});
         endEdit();
     }
     m_transcript.setPath(std::move(path), m_settings.values().firstTurn);
-    m_promptText = promptText;
+    m_promptText = QString::fromStdString(view.place->promptText);
     measure();
     emit promptTextChanged();
-    emit grew();
     // Brings the branch counts of what was added.
     reload();
 }
 
-void Chat::finished(qint64 conversation, const Turn& turn) {
+void Chat::onGrew(const ReplyView& view) {
+    if (view.place->conversation == m_conversation) {
+        m_transcript.showLast(view.reply);
+        m_meter.setWritten(view.tokens);
+        emit grew();
+    }
+}
+
+void Chat::onEnded(const ReplyView& view) {
     m_conversations.refresh();
-    m_ended[turn.id] = turn;
-    if (conversation == m_conversation) {
-        m_transcript.finishLast(turn);
+    m_ends.keep(view.reply);
+    if (view.place->conversation == m_conversation) {
         measure();
         emit grew();
     }
+    if (view.error) {
+        m_notices.show(tr("The reply is shown but could not be saved."), *view.error,
+                       tr("Save again"), QStringLiteral("saveReplies"));
+    }
+}
+
+void Chat::onRefused(qint64 conversation, const ReplyView& view) {
+    if (view.phase == ReplyPhase::kUnsaved) {
+        m_notices.show(tr("Your message could not be saved, so it was not sent."), *view.error);
+    } else if (view.error->code != ErrorCode::kCancelled && conversation == m_conversation) {
+        refuse(QString::fromStdString(view.error->message),
+               view.error->code == ErrorCode::kContextLength);
+    }
+}
+
+void Chat::saveRepliesAgain() {
+    m_storeWorker.ask(
+        this, [this] { return m_service.saveAgain(); },
+        [this](Status result) {
+            if (!result) {
+                m_notices.show(tr("The reply is shown but could not be saved."), result.error(),
+                               tr("Save again"), QStringLiteral("saveReplies"));
+            }
+        });
 }
 
 void Chat::refuse(const QString& reason, bool isTooLong) {
@@ -322,29 +316,22 @@ void Chat::leaveOutOldest() {
     if (!m_host.hasModel()) {
         return;
     }
-    const ReplyOrder order = orderOfDraft();
-    std::vector<Turn> path = order.path;
-    Turn draft;
-    draft.role = "user";
-    draft.text = *order.message;
-    draft.parent = path.empty() ? 0 : path.back().id;
-    path.push_back(std::move(draft));
     const std::int64_t context = m_host.current()->options.contextTokens;
-    m_engineWorker.ask(
+    m_countWorker.ask(
         this,
-        [model = order.model, settings = order.settings, path, context] {
+        [this, order = orderOfDraft(), context] {
             // A quarter of the context is kept for the reply.
-            return firstTurnThatFits(*model, settings, path, context - context / 4);
+            return m_service.firstThatFits(order, context - context / 4);
         },
-        [this](Result<std::int64_t> first) {
-            if (!first || *first < 0) {
+        [this](Result<std::optional<std::int64_t>> first) {
+            if (!first || !*first) {
                 refuse(first ? tr("Even alone, this message does not fit the context.")
                              : QString::fromStdString(first.error().message),
                        false);
                 return;
             }
-            m_settings.setFirstTurn(*first);
-            m_transcript.setPath(m_transcript.path(), *first);
+            m_settings.setFirstTurn(**first);
+            m_transcript.setPath(m_transcript.path(), **first);
             send();
         });
 }
@@ -355,20 +342,25 @@ void Chat::takeBackLeftOut() {
 }
 
 void Chat::measure() {
-    m_meter.setSubject(m_host.current(), m_settings.values(), m_transcript.path());
+    const auto& path = m_transcript.path();
+    if (!m_host.hasModel()) {
+        m_meter.setSubject({}, 0);
+        return;
+    }
+    // What is being written is counted by its tokens, and by the prompt once it has ended.
+    const bool isGrowing = !path.empty() && path.back().state == TurnState::kWriting;
+    const std::int64_t end = path.empty() ? 0 : isGrowing ? path.back().parent : path.back().id;
+    m_meter.setSubject(orderBelow(end), m_host.current()->options.contextTokens);
 }
 
-bool Chat::isBusy() const {
-    return m_writer.phase(m_conversation) != ReplyWriter::Phase::kIdle;
-}
-
-QString Chat::phase() const {
-    return phaseName(m_writer.phase(m_conversation));
+std::optional<ReplyPhase> Chat::phase() const {
+    const ReplyView* live = m_replies.in(m_conversation);
+    return live != nullptr ? std::optional(live->phase) : std::nullopt;
 }
 
 QString Chat::phaseText() const {
-    return describePhase(m_writer.phase(m_conversation), m_writer.request(m_conversation),
-                         m_feed.snapshot());
+    const ReplyView* live = m_replies.in(m_conversation);
+    return live != nullptr ? describePhase(*live, m_feed.snapshot()) : QString();
 }
 
 }  // namespace quern::ui

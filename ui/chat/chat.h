@@ -3,13 +3,15 @@
 #include <qqmlintegration.h>
 #include <QObject>
 #include <QString>
-#include <map>
+#include <optional>
 #include <vector>
 
 #include "ui/chat/chat_settings.h"
 #include "ui/chat/conversation_list.h"
+#include "ui/chat/draft.h"
 #include "ui/chat/prompt_meter.h"
-#include "ui/chat/reply_writer.h"
+#include "ui/chat/replies.h"
+#include "ui/chat/shown_ends.h"
 #include "ui/chat/transcript.h"
 #include "ui/core/engine_feed.h"
 #include "ui/models/model_host.h"
@@ -28,8 +30,7 @@ class Chat : public QObject {
     Q_PROPERTY(qint64 conversation READ conversation NOTIFY opened)
     Q_PROPERTY(QString title READ title NOTIFY titleChanged)
     Q_PROPERTY(QString draft READ draft WRITE setDraft NOTIFY draftChanged)
-    Q_PROPERTY(qint64 editing MEMBER m_editing NOTIFY editingChanged)
-    Q_PROPERTY(QString phase READ phase NOTIFY phaseChanged)
+    Q_PROPERTY(qint64 editing READ editing NOTIFY editingChanged)
     Q_PROPERTY(QString phaseText READ phaseText NOTIFY phaseChanged)
     Q_PROPERTY(bool isBusy READ isBusy NOTIFY phaseChanged)
     Q_PROPERTY(QString refusal MEMBER m_refusal NOTIFY refusalChanged)
@@ -37,9 +38,11 @@ class Chat : public QObject {
     Q_PROPERTY(QString promptText MEMBER m_promptText NOTIFY promptTextChanged)
 
 public:
-    Chat(engine::Engine& engine, Worker& engineWorker, ConversationStore& store,
-         Worker& storeWorker, ModelHost& host, EngineFeed& feed, Notices& notices,
-         const Theme& theme, QObject* parent = nullptr);
+    /// `countWorker` counts tokens, `storeWorker` waits for the disk. The workers must end before
+    /// it, and all others outlive it.
+    Chat(ReplyService& service, Worker& countWorker, ConversationStore& store, Worker& storeWorker,
+         ModelHost& host, EngineFeed& feed, Notices& notices, const Theme& theme,
+         QObject* parent = nullptr);
 
     Q_INVOKABLE void newConversation();
     Q_INVOKABLE void open(qint64 conversation);
@@ -64,13 +67,11 @@ public:
     Q_INVOKABLE [[nodiscard]] qint64 lastUserTurn() const;
     Q_INVOKABLE [[nodiscard]] qint64 lastReply() const;
     Q_INVOKABLE [[nodiscard]] QString textOf(qint64 turn) const;
-    /// Also done with each new message: the disk may have room again.
-    void saveRepliesAgain() { m_writer.saveAgain(); }
-    /// See ReplyWriter::close.
-    void close() {
-        saveRepliesAgain();
-        m_writer.close();
-    }
+    /// Replies whose last save failed. The service also does it with each new message: the disk
+    /// may have room again.
+    void saveRepliesAgain();
+    /// Ends running replies; what was shown of them is saved as interrupted.
+    void close() { m_replies.close(); }
 
     [[nodiscard]] ConversationList* conversations() { return &m_conversations; }
     [[nodiscard]] Transcript* transcript() { return &m_transcript; }
@@ -78,11 +79,15 @@ public:
     [[nodiscard]] PromptMeter* meter() { return &m_meter; }
     [[nodiscard]] qint64 conversation() const { return m_conversation; }
     [[nodiscard]] QString title() const;
-    [[nodiscard]] QString draft() const { return m_draft; }
+    [[nodiscard]] QString draft() const { return m_draft.text(); }
     void setDraft(const QString& draft);
-    [[nodiscard]] QString phase() const;
+    [[nodiscard]] qint64 editing() const { return m_draft.editing(); }
+    /// Of the reply under way in the open conversation; none: none is.
+    [[nodiscard]] std::optional<ReplyPhase> phase() const;
     [[nodiscard]] QString phaseText() const;
-    [[nodiscard]] bool isBusy() const;
+    [[nodiscard]] bool isBusy() const { return phase().has_value(); }
+    /// An order has not found its place yet.
+    [[nodiscard]] bool isPreparing() const { return m_replies.isPreparing(); }
 
 signals:
     void opened();
@@ -96,19 +101,20 @@ signals:
     void grew();
 
 private:
+    void follow();
     void show(ConversationContent content);
     void reload();
-    /// Gives turns that the store still takes for unfinished the end that was shown of them.
-    void takeEnds(std::vector<Turn>& path);
-    void began(qint64 conversation, const std::vector<Turn>& added, const QString& promptText);
-    void finished(qint64 conversation, const Turn& turn);
+    void onPlaced(const ReplyView& view);
+    void onGrew(const ReplyView& view);
+    void onEnded(const ReplyView& view);
+    void onRefused(qint64 conversation, const ReplyView& view);
     void refuse(const QString& reason, bool isTooLong);
     void measure();
-    [[nodiscard]] ReplyOrder orderBefore(std::int64_t parent) const;
+    [[nodiscard]] ReplyOrder orderBelow(std::int64_t parent) const;
     [[nodiscard]] ReplyOrder orderOfDraft() const;
 
-    engine::Engine& m_engine;
-    Worker& m_engineWorker;
+    ReplyService& m_service;
+    Worker& m_countWorker;
     ConversationStore& m_store;
     Worker& m_storeWorker;
     ModelHost& m_host;
@@ -118,12 +124,10 @@ private:
     Transcript m_transcript;
     ChatSettings m_settings;
     PromptMeter m_meter;
-    ReplyWriter m_writer;
+    Replies m_replies;
+    ShownEnds m_ends;
+    Draft m_draft;
     qint64 m_conversation = 0;
-    std::map<std::int64_t, Turn> m_ended;  // by id, until they are read back from the store
-    QString m_draft;
-    QString m_keptDraft;   // set aside by an edit
-    qint64 m_editing = 0;  // the user's turn that the draft is another wording of
     QString m_refusal;
     QString m_promptText;
     bool m_isTooLong = false;

@@ -2,13 +2,16 @@
 
 #include <algorithm>
 
-#include "ui/chat/prompt.h"
-
 namespace quern::ui {
 
-ChatSettings::ChatSettings(ConversationStore& store, Worker& worker, ModelHost& host,
-                           Notices& notices, QObject* parent)
-    : QObject(parent), m_store(store), m_worker(worker), m_host(host), m_notices(notices) {
+ChatSettings::ChatSettings(const ReplyService& service, ConversationStore& store, Worker& worker,
+                           ModelHost& host, Notices& notices, QObject* parent)
+    : QObject(parent),
+      m_service(service),
+      m_store(store),
+      m_worker(worker),
+      m_host(host),
+      m_notices(notices) {
     connect(&host, &ModelHost::changed, this, &ChatSettings::changed);
 }
 
@@ -36,7 +39,7 @@ void ChatSettings::setSystemPrompt(const QString& prompt) {
 
 QVariantMap ChatSettings::sampling() const {
     const engine::SamplingParams p = m_values.usesModelDefaults && m_host.hasModel()
-                                         ? chatSampling(*m_host.current())
+                                         ? m_service.samplingOf(*m_host.current())
                                          : m_values.sampling;
     const auto number = [](float value) {
         return static_cast<double>(qRound(value * 1000)) / 1000;
@@ -53,7 +56,7 @@ QVariantMap ChatSettings::sampling() const {
 
 void ChatSettings::setSampling(const QString& name, const QString& value) {
     if (m_values.usesModelDefaults && m_host.hasModel()) {
-        m_values.sampling = chatSampling(*m_host.current());
+        m_values.sampling = m_service.samplingOf(*m_host.current());
     }
     engine::SamplingParams& p = m_values.sampling;
     bool isNumber = false;

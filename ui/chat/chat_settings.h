@@ -9,6 +9,7 @@
 #include "ui/core/worker.h"
 #include "ui/models/model_host.h"
 #include "ui/ports/conversation_store.h"
+#include "ui/ports/reply_service.h"
 
 namespace quern::ui {
 
@@ -21,8 +22,9 @@ class ChatSettings : public QObject {
     Q_PROPERTY(QVariantMap sampling READ sampling NOTIFY changed)
 
 public:
-    ChatSettings(ConversationStore& store, Worker& worker, ModelHost& host, Notices& notices,
-                 QObject* parent = nullptr);
+    /// `service` tells how a chat samples by default.
+    ChatSettings(const ReplyService& service, ConversationStore& store, Worker& worker,
+                 ModelHost& host, Notices& notices, QObject* parent = nullptr);
 
     /// Another conversation is open now (0: a new one), with these settings.
     void show(qint64 conversation, ConversationSettings values);
@@ -48,6 +50,7 @@ signals:
 private:
     void save();
 
+    const ReplyService& m_service;
     ConversationStore& m_store;
     Worker& m_worker;
     ModelHost& m_host;

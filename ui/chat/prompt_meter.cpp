@@ -1,6 +1,5 @@
 #include "ui/chat/prompt_meter.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "ui/text/format.h"
@@ -10,18 +9,16 @@ namespace {
 constexpr int kPauseMs = 150;
 }
 
-PromptMeter::PromptMeter(Worker& worker, QObject* parent) : QObject(parent), m_worker(worker) {
+PromptMeter::PromptMeter(ReplyService& service, Worker& worker, QObject* parent)
+    : QObject(parent), m_service(service), m_worker(worker) {
     m_delay.setSingleShot(true);
     m_delay.setInterval(kPauseMs);
     connect(&m_delay, &QTimer::timeout, this, &PromptMeter::count);
 }
 
-void PromptMeter::setSubject(std::shared_ptr<const engine::LoadedModel> model,
-                             ConversationSettings settings, std::vector<Turn> path) {
-    m_model = std::move(model);
-    m_settings = std::move(settings);
-    m_path = std::move(path);
-    m_context = m_model ? m_model->options.contextTokens : 0;
+void PromptMeter::setSubject(std::optional<ReplyOrder> subject, std::int64_t contextTokens) {
+    m_subject = std::move(subject);
+    m_context = contextTokens;
     m_written = 0;
     count();
 }
@@ -40,37 +37,29 @@ void PromptMeter::setWritten(int tokens) {
 
 void PromptMeter::count() {
     const quint64 asked = ++m_asked;
-    if (!m_model) {
+    if (!m_subject) {
         m_held = -1;
         emit changed();
         return;
     }
-    struct Counts {
-        std::int64_t held = -1;
-        std::int64_t draft = 0;
-    };
     m_worker.ask(
         this,
-        [model = m_model, settings = m_settings, path = m_path,
-         draft = m_draft.trimmed().toStdString()]() mutable {
-            Counts counts;
-            const auto before = countPromptTokens(*model, promptMessages(settings, path), false);
-            // Some templates refuse an empty conversation: then there is nothing held.
-            counts.held = before.value_or(0);
+        [this, order = *m_subject, draft = m_draft.trimmed().toStdString()]() mutable {
             if (!draft.empty()) {
-                Turn turn;
-                turn.role = "user";
-                turn.text = std::move(draft);
-                path.push_back(std::move(turn));
-                const auto after = countPromptTokens(*model, promptMessages(settings, path), true);
-                counts.draft = std::max<std::int64_t>(0, after.value_or(counts.held) - counts.held);
+                order.message = std::move(draft);
             }
-            return counts;
+            Result<PromptSize> size = m_service.measure(order);
+            if (!size && order.message) {
+                // The template refuses the draft, say: what is held can be told all the same.
+                order.message.reset();
+                size = m_service.measure(order);
+            }
+            return size.value_or(PromptSize{});
         },
-        [this, asked](Counts counts) {
+        [this, asked](const PromptSize& size) {
             if (asked == m_asked) {
-                m_held = counts.held;
-                m_draftTokens = counts.draft;
+                m_held = size.held;
+                m_draftTokens = size.draft;
                 emit changed();
             }
         });

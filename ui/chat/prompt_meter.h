@@ -3,10 +3,10 @@
 #include <qqmlintegration.h>
 #include <QObject>
 #include <QTimer>
-#include <memory>
+#include <optional>
 
-#include "ui/chat/prompt.h"
 #include "ui/core/worker.h"
+#include "ui/ports/reply_service.h"
 
 namespace quern::ui {
 
@@ -22,11 +22,12 @@ class PromptMeter : public QObject {
     Q_PROPERTY(bool isOver READ isOver NOTIFY changed)
 
 public:
-    explicit PromptMeter(Worker& worker, QObject* parent = nullptr);
+    /// `service` counts, on `worker`, which must end before both.
+    PromptMeter(ReplyService& service, Worker& worker, QObject* parent = nullptr);
 
-    /// What is measured from now on; a null model shows nothing.
-    void setSubject(std::shared_ptr<const engine::LoadedModel> model, ConversationSettings settings,
-                    std::vector<Turn> path);
+    /// What is measured from now on: the conversation up to the order's parent. Without one nothing
+    /// is shown.
+    void setSubject(std::optional<ReplyOrder> subject, std::int64_t contextTokens);
     void setDraft(const QString& draft);
     /// Tokens that were generated since the subject was set: added without a count.
     void setWritten(int tokens);
@@ -44,11 +45,10 @@ signals:
 private:
     void count();
 
+    ReplyService& m_service;
     Worker& m_worker;
     QTimer m_delay;
-    std::shared_ptr<const engine::LoadedModel> m_model;
-    ConversationSettings m_settings;
-    std::vector<Turn> m_path;
+    std::optional<ReplyOrder> m_subject;
     QString m_draft;
     std::int64_t m_context = 0;
     std::int64_t m_held = -1;

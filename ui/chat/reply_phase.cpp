@@ -32,24 +32,8 @@ QString describe(const engine::RequestSnapshot& request, int place) {
 
 }  // namespace
 
-QString phaseName(ReplyWriter::Phase phase) {
-    switch (phase) {
-        case ReplyWriter::Phase::kPreparing:
-            return QStringLiteral("preparing");
-        case ReplyWriter::Phase::kQueued:
-            return QStringLiteral("queued");
-        case ReplyWriter::Phase::kPrefill:
-            return QStringLiteral("prefill");
-        case ReplyWriter::Phase::kWriting:
-            return QStringLiteral("writing");
-        default:
-            return QStringLiteral("idle");
-    }
-}
-
-QString describePhase(ReplyWriter::Phase phase, engine::RequestId request,
-                      const engine::EngineSnapshot& snapshot) {
-    if (phase == ReplyWriter::Phase::kPreparing) {
+QString describePhase(const ReplyView& reply, const engine::EngineSnapshot& snapshot) {
+    if (!reply.place) {
         return Words::tr("Preparing");
     }
     for (const engine::ModelSnapshot& model : snapshot.models) {
@@ -58,12 +42,12 @@ QString describePhase(ReplyWriter::Phase phase, engine::RequestId request,
             const bool isWaiting = known.state == engine::RequestState::kWaiting ||
                                    known.state == engine::RequestState::kPreempted;
             place += isWaiting ? 1 : 0;
-            if (known.id == request) {
+            if (known.id == reply.place->request) {
                 return describe(known, place);
             }
         }
     }
-    return phase == ReplyWriter::Phase::kWriting ? Words::tr("Writing") : Words::tr("Queued");
+    return reply.phase == ReplyPhase::kWriting ? Words::tr("Writing") : Words::tr("Queued");
 }
 
 }  // namespace quern::ui

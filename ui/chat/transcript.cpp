@@ -1,49 +1,17 @@
 #include "ui/chat/transcript.h"
 
 #include <algorithm>
+#include <iterator>
+#include <utility>
 
+#include "ui/chat/transcript_words.h"
 #include "ui/look/theme.h"
-#include "ui/text/format.h"
 
 namespace quern::ui {
 namespace {
 
-QString stateName(TurnState state) {
-    switch (state) {
-        case TurnState::kWriting:
-            return QStringLiteral("writing");
-        case TurnState::kInterrupted:
-            return QStringLiteral("interrupted");
-        case TurnState::kFailed:
-            return QStringLiteral("failed");
-        default:
-            return QStringLiteral("complete");
-    }
-}
-
-QString figuresLine(const TurnFigures& f) {
-    QStringList parts;
-    if (f.tokensPerSecond > 0) {
-        parts += Transcript::tr("%1 tok/s").arg(formatRate(f.tokensPerSecond));
-    }
-    parts += Transcript::tr("%1 tok").arg(formatCount(f.completionTokens));
-    if (f.ttftMs > 0) {
-        parts += Transcript::tr("TTFT %1").arg(formatMilliseconds(f.ttftMs));
-    }
-    if (f.promptTokens > 0) {
-        parts += Transcript::tr("prefix hit %1\u00A0%")
-                     .arg(formatPercent(static_cast<double>(f.cachedTokens) / f.promptTokens));
-    }
-    if (!f.stop.empty()) {
-        parts += Transcript::tr("stop: %1").arg(QString::fromStdString(f.stop));
-    }
-    return parts.join(QStringLiteral(" · "));
-}
-
-bool isSameTurn(const Turn& a, const Turn& b) {
-    return a.id == b.id && a.text == b.text && a.state == b.state && a.branch == b.branch &&
-           a.branches == b.branches && a.failure == b.failure &&
-           a.figures.has_value() == b.figures.has_value();
+QString added(const std::string& longer, const std::string& shorter) {
+    return QString::fromStdString(longer.substr(shorter.size()));
 }
 
 }  // namespace
@@ -62,55 +30,34 @@ int Transcript::rowCount(const QModelIndex& parent) const {
 }
 
 QHash<int, QByteArray> Transcript::roleNames() const {
-    return {{kKind, "kind"},          {kTurn, "turn"},
-            {kSpeaker, "speaker"},    {kLabel, "label"},
-            {kHtml, "html"},          {kText, "text"},
-            {kLanguage, "language"},  {kLevel, "level"},
-            {kCells, "cells"},        {kAlignments, "alignments"},
-            {kState, "turnState"},    {kFailure, "failure"},
-            {kFigures, "figures"},    {kBranch, "branch"},
-            {kBranches, "branches"},  {kIsLast, "isLast"},
-            {kIsLeftOut, "isLeftOut"}};
-}
-
-QString Transcript::kindName(const Row& row) {
-    switch (row.kind) {
-        case RowKind::kHead:
-            return QStringLiteral("head");
-        case RowKind::kPlain:
-            return QStringLiteral("plain");
-        case RowKind::kFoot:
-            return QStringLiteral("foot");
-        case RowKind::kBlock:
-            break;
-    }
-    switch (row.block.kind) {
-        case BlockKind::kHeading:
-            return QStringLiteral("heading");
-        case BlockKind::kList:
-            return QStringLiteral("list");
-        case BlockKind::kQuote:
-            return QStringLiteral("quote");
-        case BlockKind::kCode:
-            return QStringLiteral("code");
-        case BlockKind::kTable:
-            return QStringLiteral("table");
-        case BlockKind::kRule:
-            return QStringLiteral("rule");
-        default:
-            return QStringLiteral("para");
-    }
+    return {{kKind, "kind"},
+            {kTurn, "turn"},
+            {kSpeaker, "speaker"},
+            {kLabel, "label"},
+            {kHtml, "html"},
+            {kText, "text"},
+            {kLanguage, "language"},
+            {kLevel, "level"},
+            {kCells, "cells"},
+            {kAlignments, "alignments"},
+            {kState, "turnState"},
+            {kFailure, "failure"},
+            {kFigures, "figures"},
+            {kBranch, "branch"},
+            {kBranches, "branches"},
+            {kIsLast, "isLast"},
+            {kIsLeftOut, "isLeftOut"},
+            {kIsThought, "isThought"},
+            {kIsUnfolded, "isUnfolded"},
+            {kIsThinking, "isThinking"}};
 }
 
 QVariant Transcript::data(const QModelIndex& index, int role) const {
     if (!index.isValid() || index.row() >= count()) {
         return {};
     }
-    const Row& row = m_rows[static_cast<std::size_t>(index.row())];
+    const TranscriptRow& row = m_rows[static_cast<std::size_t>(index.row())];
     const Turn& turn = m_path[row.turn];
-    const auto fill = [this](const QString& html) {
-        return tinted(html, m_theme.mono(), m_theme.smallSize(), m_theme.sunken().name());
-    };
     switch (role) {
         case kKind:
             return kindName(row);
@@ -119,28 +66,22 @@ QVariant Transcript::data(const QModelIndex& index, int role) const {
         case kSpeaker:
             return QString::fromStdString(turn.role);
         case kLabel:
-            return turn.role == "user"  ? tr("You")
-                   : turn.model.empty() ? tr("Reply")
-                                        : QString::fromStdString(turn.model);
+            return row.kind == RowKind::kCall ? QString::fromStdString(turn.calls[row.call].name)
+                   : turn.role == "user"      ? tr("You")
+                   : turn.model.empty()       ? tr("Reply")
+                                              : QString::fromStdString(turn.model);
         case kHtml:
-            return fill(row.block.html);
+            return filled(row.block.html, m_theme);
         case kText:
-            return row.kind == RowKind::kBlock ? row.block.code : QString::fromStdString(turn.text);
+            return row.kind == RowKind::kCall ? readableArguments(turn.calls[row.call].arguments)
+                   : row.isBlock()            ? row.block.code
+                                              : QString::fromStdString(turn.text);
         case kLanguage:
             return row.block.language;
         case kLevel:
             return row.block.level;
-        case kCells: {
-            QVariantList rows;
-            for (const QStringList& cells : row.block.cells) {
-                QStringList filled;
-                for (const QString& cell : cells) {
-                    filled += fill(cell);
-                }
-                rows.append(QVariant(filled));
-            }
-            return rows;
-        }
+        case kCells:
+            return filledCells(row.block, m_theme);
         case kAlignments:
             return QVariant::fromValue(row.block.alignments);
         case kState:
@@ -157,6 +98,12 @@ QVariant Transcript::data(const QModelIndex& index, int role) const {
             return row.turn + 1 == m_path.size();
         case kIsLeftOut:
             return m_firstTurn != 0 && turn.id < m_firstTurn;
+        case kIsThought:
+            return row.kind == RowKind::kThought;
+        case kIsUnfolded:
+            return isUnfolded(turn);
+        case kIsThinking:
+            return isThinking(turn);
         default:
             return {};
     }
@@ -164,24 +111,24 @@ QVariant Transcript::data(const QModelIndex& index, int role) const {
 
 void Transcript::setPath(std::vector<Turn> path, std::int64_t firstTurn) {
     std::size_t same = 0;
-    while (same < path.size() && same < m_path.size() && isSameTurn(path[same], m_path[same])) {
+    while (same < path.size() && same < m_path.size() && path[same] == m_path[same]) {
         ++same;
     }
     m_firstTurn = firstTurn;
-    // A reply that is being written keeps its splitter only when nothing of it changed.
+    // A reply that is being written keeps its blocks only when nothing of it changed.
     if (same < m_path.size() || same < path.size()) {
         removeTurnsFrom(same);
         for (std::size_t i = same; i < path.size(); ++i) {
             addTurn(std::move(path[i]));
         }
     }
-    refreshEdges();
+    refreshEdges(0);
     emit countChanged();
 }
 
 void Transcript::removeTurnsFrom(std::size_t turn) {
     const auto first = std::find_if(m_rows.begin(), m_rows.end(),
-                                    [turn](const Row& row) { return row.turn >= turn; });
+                                    [turn](const TranscriptRow& row) { return row.turn >= turn; });
     if (first != m_rows.end()) {
         beginRemoveRows({}, static_cast<int>(first - m_rows.begin()), count() - 1);
         m_rows.erase(first, m_rows.end());
@@ -193,93 +140,151 @@ void Transcript::removeTurnsFrom(std::size_t turn) {
 
 void Transcript::addTurn(Turn turn) {
     const std::size_t at = m_path.size();
-    std::vector<Row> rows;
-    rows.push_back({RowKind::kHead, at, {}});
-    m_splitter.clear();
-    m_closedBlocks = 0;
-    m_closedRows = m_rows.size() + 1;
+    std::vector<TranscriptRow> rows;
+    const auto add = [&](RowKind kind) { rows.push_back({.kind = kind, .turn = at}); };
+    const auto addBlocks = [&](RowKind kind, GrowingBlocks& blocks, const std::string& text) {
+        blocks = {};
+        std::ranges::move(rowsOf(at, kind, blocks.append(QString::fromStdString(text)).blocks),
+                          std::back_inserter(rows));
+    };
+    add(RowKind::kHead);
     if (turn.role == "user") {
-        rows.push_back({RowKind::kPlain, at, {}});
+        add(RowKind::kPlain);
     } else {
-        m_splitter.append(QString::fromStdString(turn.text));
-        for (const QString& closed : m_splitter.closed()) {
-            for (MarkdownBlock& block : parseMarkdown(closed)) {
-                rows.push_back({RowKind::kBlock, at, std::move(block)});
+        if (!turn.reasoning.empty()) {
+            add(RowKind::kThinking);
+            if (isUnfolded(turn)) {
+                addBlocks(RowKind::kThought, m_thought, turn.reasoning);
             }
         }
-        m_closedBlocks = m_splitter.closed().size();
-        m_closedRows = m_rows.size() + rows.size();
-        for (MarkdownBlock& block : parseMarkdown(m_splitter.tail())) {
-            rows.push_back({RowKind::kBlock, at, std::move(block)});
-        }
+        addBlocks(RowKind::kBlock, m_text, turn.text);
+        std::ranges::move(callRows(at, turn.calls.size()), std::back_inserter(rows));
     }
-    rows.push_back({RowKind::kFoot, at, {}});
+    add(RowKind::kFoot);
     beginInsertRows({}, count(), count() + static_cast<int>(rows.size()) - 1);
     m_path.push_back(std::move(turn));
-    m_rows.insert(m_rows.end(), rows.begin(), rows.end());
+    std::ranges::move(rows, std::back_inserter(m_rows));
     endInsertRows();
 }
 
-void Transcript::appendText(const QString& text) {
-    if (m_path.empty() || m_path.back().role == "user" || text.isEmpty()) {
-        return;
-    }
-    m_path.back().text += text.toStdString();
-    m_splitter.append(text);
-    const std::size_t turn = m_path.size() - 1;
-    std::vector<Row> fresh;
-    for (; m_closedBlocks < m_splitter.closed().size(); ++m_closedBlocks) {
-        for (MarkdownBlock& block : parseMarkdown(m_splitter.closed()[m_closedBlocks])) {
-            fresh.push_back({RowKind::kBlock, turn, std::move(block)});
-        }
-    }
-    const std::size_t closed = m_closedRows + fresh.size();
-    for (MarkdownBlock& block : parseMarkdown(m_splitter.tail())) {
-        fresh.push_back({RowKind::kBlock, turn, std::move(block)});
-    }
-    const std::size_t first = m_closedRows;
-    const std::size_t old = m_rows.size() - 1 - first;  // without the foot
-    const std::size_t common = std::min(old, fresh.size());
+void Transcript::replaceRows(RowSpan old, std::vector<TranscriptRow> fresh) {
+    const std::size_t common = std::min(old.count, fresh.size());
     for (std::size_t i = 0; i < common; ++i) {
-        if (!(m_rows[first + i].block == fresh[i].block)) {
-            m_rows[first + i] = std::move(fresh[i]);
-            const QModelIndex changed = index(static_cast<int>(first + i));
+        TranscriptRow& row = m_rows[old.first + i];
+        // What a call says is not in its row.
+        if (row.kind == RowKind::kCall || !(row.block == fresh[i].block)) {
+            row = std::move(fresh[i]);
+            const QModelIndex changed = index(static_cast<int>(old.first + i));
             emit dataChanged(changed, changed);
         }
     }
-    if (old > common) {
-        beginRemoveRows({}, static_cast<int>(first + common), static_cast<int>(first + old) - 1);
-        m_rows.erase(m_rows.begin() + static_cast<std::ptrdiff_t>(first + common),
-                     m_rows.begin() + static_cast<std::ptrdiff_t>(first + old));
+    const auto first = m_rows.begin() + static_cast<std::ptrdiff_t>(old.first + common);
+    const int row = static_cast<int>(old.first + common);
+    if (old.count > common) {
+        beginRemoveRows({}, row, static_cast<int>(old.first + old.count) - 1);
+        m_rows.erase(first, first + static_cast<std::ptrdiff_t>(old.count - common));
         endRemoveRows();
     } else if (fresh.size() > common) {
-        beginInsertRows({}, static_cast<int>(first + common),
-                        static_cast<int>(first + fresh.size()) - 1);
-        m_rows.insert(m_rows.begin() + static_cast<std::ptrdiff_t>(first + common),
+        beginInsertRows({}, row, static_cast<int>(old.first + fresh.size()) - 1);
+        m_rows.insert(first,
                       std::make_move_iterator(fresh.begin() + static_cast<std::ptrdiff_t>(common)),
                       std::make_move_iterator(fresh.end()));
         endInsertRows();
     }
-    m_closedRows = closed;
+}
+
+void Transcript::showLast(const Turn& turn) {
+    if (m_path.empty() || m_path.back().id != turn.id || m_path.back().role == "user") {
+        return;
+    }
+    const Turn& last = m_path.back();
+    if (turn.text.starts_with(last.text) && turn.reasoning.starts_with(last.reasoning)) {
+        growLast(turn);
+    } else {
+        Turn whole = turn;
+        whole.branch = last.branch;
+        whole.branches = last.branches;
+        removeTurnsFrom(m_path.size() - 1);
+        addTurn(std::move(whole));
+    }
     emit countChanged();
 }
 
-void Transcript::finishLast(const Turn& turn) {
-    if (m_path.empty() || m_path.back().id != turn.id) {
-        return;
-    }
+void Transcript::growLast(const Turn& turn) {
+    const std::size_t at = m_path.size() - 1;
     Turn& last = m_path.back();
+    const bool wasUnfolded = isUnfolded(last);
+    const bool isElsewhere = turn.state != last.state || isThinking(turn) != isThinking(last);
+    const QString thought = added(turn.reasoning, last.reasoning);
+    const QString text = added(turn.text, last.text);
+    const auto grow = [&](RowKind kind, GrowingBlocks& blocks, const QString& news) {
+        if (!news.isEmpty()) {
+            GrowingBlocks::Change change = blocks.append(news);
+            const RowSpan all = spanOf(at, kind);
+            replaceRows({all.first + change.first, all.count - change.first},
+                        rowsOf(at, kind, std::move(change.blocks)));
+        }
+    };
     last.state = turn.state;
     last.failure = turn.failure;
     last.figures = turn.figures;
-    refreshEdges();
+    last.reasoning = turn.reasoning;
+    last.text = turn.text;
+    last.calls = turn.calls;
+    if (!last.reasoning.empty() && spanOf(at, RowKind::kThinking).count == 0) {
+        replaceRows(spanOf(at, RowKind::kThinking), rowsOf(at, RowKind::kThinking, {{}}));
+        refold(at);
+    } else if (wasUnfolded != isUnfolded(last)) {
+        refold(at);
+    } else if (wasUnfolded) {
+        grow(RowKind::kThought, m_thought, thought);
+    }
+    grow(RowKind::kBlock, m_text, text);
+    replaceRows(spanOf(at, RowKind::kCall), callRows(at, last.calls.size()));
+    if (isElsewhere) {
+        refreshEdges(spanOf(at, RowKind::kHead).first);
+    }
 }
 
-void Transcript::refreshEdges() {
+bool Transcript::isUnfolded(const Turn& turn) const {
+    const auto chosen = m_folded.find(turn.id);
+    return chosen != m_folded.end() ? !chosen->second : isThinking(turn);
+}
+
+void Transcript::refold(std::size_t turn) {
+    if (m_path[turn].reasoning.empty()) {
+        return;
+    }
+    std::vector<TranscriptRow> rows;
+    if (isUnfolded(m_path[turn])) {
+        GrowingBlocks blocks;
+        rows = rowsOf(turn, RowKind::kThought,
+                      blocks.append(QString::fromStdString(m_path[turn].reasoning)).blocks);
+        if (turn + 1 == m_path.size()) {
+            m_thought = std::move(blocks);
+        }
+    }
+    replaceRows(spanOf(turn, RowKind::kThought), std::move(rows));
+    const QModelIndex head = index(static_cast<int>(spanOf(turn, RowKind::kThinking).first));
+    emit dataChanged(head, head, {kIsUnfolded});
+}
+
+void Transcript::fold(qint64 turn, bool isFolded) {
+    const auto at =
+        std::find_if(m_path.begin(), m_path.end(), [turn](const Turn& t) { return t.id == turn; });
+    if (at != m_path.end() && !at->reasoning.empty()) {
+        m_folded[turn] = isFolded;
+        refold(static_cast<std::size_t>(at - m_path.begin()));
+        emit countChanged();
+    }
+}
+
+void Transcript::refreshEdges(std::size_t firstRow) {
     // Heads and feet show what depends on the turn's place and state.
-    if (!m_rows.empty()) {
-        emit dataChanged(index(0), index(count() - 1),
-                         {kState, kFailure, kFigures, kIsLast, kIsLeftOut, kBranch, kBranches});
+    if (firstRow < m_rows.size()) {
+        emit dataChanged(index(static_cast<int>(firstRow)), index(count() - 1),
+                         {kState, kFailure, kFigures, kIsLast, kIsLeftOut, kBranch, kBranches,
+                          kIsThinking, kIsUnfolded});
     }
 }
 

@@ -28,7 +28,7 @@ Session::Session(const DesktopPorts& ports, Theme& theme, QObject* parent)
       m_shelf(ports.library, m_host, *m_libraryWorker, m_notices),
       m_monitor(ports.engine, *m_liveWorker, m_feed, m_host, theme),
       m_server(ports.server, ports.settings, m_host, *m_libraryWorker),
-      m_chat(ports.engine, *m_engineWorker, ports.conversations, *m_storeWorker, m_host, m_feed,
+      m_chat(ports.replies, *m_countWorker, ports.conversations, *m_storeWorker, m_host, m_feed,
              m_notices, theme) {
     m_appearance = QString::fromStdString(m_settings.get("appearance.theme").value_or("system"));
     m_isInspectorOpen = remembered(QStringLiteral("window.inspector")) == QLatin1String("true");
@@ -66,7 +66,7 @@ Session::Session(const DesktopPorts& ports, Theme& theme, QObject* parent)
 Session::~Session() {
     m_chat.close();
     m_host.cancelLoad();
-    m_engineWorker.reset();
+    m_countWorker.reset();
     m_loadWorker.reset();
     m_liveWorker.reset();
     m_libraryWorker.reset();
@@ -156,8 +156,8 @@ void Session::openFile(const QString& path) {
 
 bool Session::isIdle() const {
     const bool isLoadSettled = m_loadWorker->isIdle() || m_host.isLoading();
-    return isLoadSettled && m_engineWorker->isIdle() && m_liveWorker->isIdle() &&
-           m_storeWorker->isIdle() && m_libraryWorker->isIdle();
+    return isLoadSettled && !m_chat.isPreparing() && m_countWorker->isIdle() &&
+           m_liveWorker->isIdle() && m_storeWorker->isIdle() && m_libraryWorker->isIdle();
 }
 
 }  // namespace quern::ui

@@ -68,7 +68,8 @@ public:
 
     /// Opens what a user asked for from outside: a model file.
     void openFile(const QString& path);
-    /// True when no worker has anything to do, apart from a load that goes on.
+    /// True when no worker has anything to do, apart from a load that goes on, and no reply is
+    /// still to be placed.
     [[nodiscard]] bool isIdle() const;
 
 signals:
@@ -83,7 +84,7 @@ private:
     Theme& m_theme;
     SettingsStore& m_settings;
     // The workers end first, in ~Session: nothing they run may outlive what it works on.
-    std::unique_ptr<Worker> m_engineWorker = std::make_unique<Worker>();
+    std::unique_ptr<Worker> m_countWorker = std::make_unique<Worker>();
     std::unique_ptr<Worker> m_loadWorker = std::make_unique<Worker>();
     std::unique_ptr<Worker> m_liveWorker = std::make_unique<Worker>();
     std::unique_ptr<Worker> m_storeWorker = std::make_unique<Worker>();

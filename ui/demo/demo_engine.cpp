@@ -64,13 +64,16 @@ Result<std::shared_ptr<const engine::LoadedModel>> DemoEngine::find(
 
 Result<engine::PreparedRequest> DemoEngine::prepare(engine::Request request) const {
     if (m_options.reply == DemoReply::kRefuse) {
-        return fail(ErrorCode::kInvalidArgument,
+        return fail(ErrorCode::kContextLength,
                     "the prompt has 8 410 tokens, the context holds 8 192");
     }
     engine::PreparedRequest prepared;
     prepared.promptText = "<|im_start|>user\n…<|im_end|>\n<|im_start|>assistant\n";
     prepared.promptIds.resize(64);
     prepared.request = std::move(request);
+    prepared.replyFormat = {.calls = engine::CallDialect::kHermes,
+                            .reasoningOpen = "<think>",
+                            .reasoningClose = "</think>"};
     return prepared;
 }
 
@@ -173,7 +176,7 @@ engine::EngineSnapshot DemoEngine::snapshot() const {
         for (const Running& running : m_running) {
             engine::RequestSnapshot request;
             request.id = running.id;
-            request.clientId = "window";
+            request.clientId = "chat";
             request.state = m_options.reply == DemoReply::kKeepWaiting
                                 ? engine::RequestState::kWaiting
                                 : engine::RequestState::kDecode;

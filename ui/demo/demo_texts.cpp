@@ -46,4 +46,24 @@ lets one person do in an hour what took a morning.
 The furrows cut the husk, carry the meal outward and let air in. Their angle matters more than their
 depth: too steep, and the grain leaves before it is ground; too flat, and it stays and warms.)";
 
+const char* const kDemoThought =
+    R"(The question has two halves: whether sharpness matters at all, and what that means for stones
+that are over a hundred years old.
+
+- A dull stone rubs instead of cutting, so the flour gets **warm**.
+- Stones from 1911 are likely basalt lava; check `furrow depth` first, then the gap.
+
+Keep the answer short, and give one thing that can be checked by hand.)";
+
+const char* const kDemoCall =
+    R"(<think>
+The mill's own log has the temperature; there is a tool for it.
+</think>
+
+Let me look at how warm the flour was in the last runs.
+
+<tool_call>
+{"name": "read_mill_log", "arguments": {"mill": "hand mill, 1911", "last_runs": 3, "columns": ["gap_mm", "flour_celsius"]}}
+</tool_call>)";
+
 }  // namespace quern::ui

@@ -57,6 +57,9 @@ std::shared_ptr<const engine::LoadedModel> demoModel(const engine::LoadOptions& 
     model->notes = {"KV cache of 4.0 GiB: four full contexts",
                     "context 8 192 of the 40 960 the model was trained for"};
     model->tokenizer = makeDemoTokenizer();
+    model->templates.standard =
+        engine::ChatTemplate::create("{% for m in messages %}{{ m.content }}\n{% endfor %}")
+            .value();
     model->defaults.temperature = 0.7F;
     model->defaults.topP = 0.8F;
     model->defaults.topK = 20;
@@ -96,7 +99,7 @@ engine::KvMap demoMap() {
 }
 
 std::vector<engine::RequestSnapshot> demoRequests() {
-    static constexpr std::array kClients{"window", "127.0.0.1", "notebook", "127.0.0.1", "editor"};
+    static constexpr std::array kClients{"chat", "127.0.0.1", "notebook", "127.0.0.1", "editor"};
     std::vector<engine::RequestSnapshot> requests;
     for (std::int32_t i = 0; i < 17; ++i) {
         engine::RequestSnapshot request;

@@ -23,7 +23,15 @@ struct TurnFigures {
     std::int32_t promptTokens = 0;
     std::int32_t cachedTokens = 0;
     std::int32_t completionTokens = 0;
-    std::string stop;  // "eos", "length", "context", "stopped"
+    std::string stop;  // "eos", "length", "context full", "stopped", a stop string in quotes
+    bool operator==(const TurnFigures&) const = default;
+};
+
+/// A call of a tool that a model asked for.
+struct TurnCall {
+    std::string name;
+    std::string arguments;  // JSON text, once it is whole
+    bool operator==(const TurnCall&) const = default;
 };
 
 /// One message. Turns form a tree; turns with the same parent are branches of each other.
@@ -32,12 +40,15 @@ struct Turn {
     std::int64_t parent = 0;  // 0: the conversation's first turn
     std::string role;         // "user" or "assistant"
     std::string text;
-    std::string model;  // that wrote it; empty for the user's
+    std::string reasoning;        // what a model thought before it answered
+    std::vector<TurnCall> calls;  // that a reply ends with
+    std::string model;            // that wrote it; empty for the user's
     TurnState state = TurnState::kComplete;
     std::string failure;
     std::optional<TurnFigures> figures;
     std::int32_t branch = 1;    // which of the turns with its parent it is …
     std::int32_t branches = 1;  // … of how many
+    bool operator==(const Turn&) const = default;
 };
 
 struct ConversationSettings {
@@ -61,16 +72,14 @@ struct ConversationContent {
     std::vector<Turn> path;  // first turn to active leaf
 };
 
-/// Conversations that outlive the process. Called from one worker thread, never the GUI's; a call
-/// returns when its change is safe from a kill.
+/// Conversations that outlive the process; the reply service adds what is said. Called from one
+/// worker thread, never the GUI's; a call returns when its change is safe from a kill.
 class ConversationStore {
 public:
     virtual ~ConversationStore() = default;
     /// Latest first; with `search`, those whose title or text match.
     [[nodiscard]] virtual Result<std::vector<ConversationSummary>> list(
         const std::string& search) = 0;
-    [[nodiscard]] virtual Result<std::int64_t> create(const std::string& title,
-                                                      const ConversationSettings& settings) = 0;
     [[nodiscard]] virtual Status rename(std::int64_t conversation, const std::string& title) = 0;
     /// Takes it out of the list; `restore` brings it back within the session.
     [[nodiscard]] virtual Status remove(std::int64_t conversation) = 0;
@@ -79,11 +88,6 @@ public:
     [[nodiscard]] virtual Result<ConversationContent> open(std::int64_t conversation) = 0;
     [[nodiscard]] virtual Status saveSettings(std::int64_t conversation,
                                               const ConversationSettings& settings) = 0;
-    /// Adds a turn under `turn.parent`; it becomes the end of the active path. Returns its id.
-    [[nodiscard]] virtual Result<std::int64_t> addTurn(std::int64_t conversation,
-                                                       const Turn& turn) = 0;
-    /// Replaces text, state, failure and figures of an existing turn.
-    [[nodiscard]] virtual Status updateTurn(std::int64_t conversation, const Turn& turn) = 0;
     /// The active path now goes through the branch `offset` places beside `turn` (−1, +1) and on
     /// along its latest branches.
     [[nodiscard]] virtual Status selectSibling(std::int64_t conversation, std::int64_t turn,

@@ -3,6 +3,7 @@
 #include "engine/engine.h"
 #include "ui/ports/conversation_store.h"
 #include "ui/ports/model_library.h"
+#include "ui/ports/reply_service.h"
 #include "ui/ports/server_control.h"
 #include "ui/ports/settings_store.h"
 
@@ -12,6 +13,7 @@ namespace quern::ui {
 struct DesktopPorts {
     engine::Engine& engine;
     ConversationStore& conversations;
+    ReplyService& replies;
     ModelLibrary& library;
     ServerControl& server;
     SettingsStore& settings;

@@ -7,6 +7,7 @@ Rectangle {
     id: block
     property string code: ""
     property string language: ""
+    property string title: language  // above it
     property bool copied: false
     implicitHeight: bar.implicitHeight + flick.height + 14
     radius: 6
@@ -14,14 +15,14 @@ Rectangle {
     border.width: 1
     border.color: Theme.line
     Accessible.role: Accessible.Grouping
-    Accessible.name: language === "" ? qsTr("Code") : qsTr("Code in %1").arg(language)
+    Accessible.name: title !== language ? title : language === "" ? qsTr("Code") : qsTr("Code in %1").arg(language)
 
     RowLayout {
         id: bar
         x: 12
         width: parent.width - 18
         Words {
-            text: block.language
+            text: block.title
             font.pixelSize: Theme.caption
             color: Theme.ink2
             Layout.fillWidth: true

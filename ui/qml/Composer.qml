@@ -9,7 +9,7 @@ FocusScope {
     readonly property var chat: Session.chat
     readonly property var host: Session.host
     property int measure: 600
-    readonly property bool isNarrow: width < 460 * Theme.textScale
+    readonly property bool isNarrow: width < 540 * Theme.textScale
     readonly property bool canSend: host.hasModel && !chat.isBusy && chat.draft.trim() !== ""
     implicitHeight: column.implicitHeight + 28
 

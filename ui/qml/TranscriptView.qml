@@ -21,6 +21,7 @@ ListView {
     reuseItems: false
     bottomMargin: 20
     activeFocusOnTab: true
+    section.property: "isThought"  // for the room below what was thought
     currentIndex: -1  // the keys stay with the list: they scroll it
     T.ScrollBar.vertical: SlimBar { id: bar; onPressedChanged: if (!pressed) view.isAtEnd = view.atYEnd }
     Accessible.role: Accessible.List

@@ -7,6 +7,7 @@
 #include "app/wiring/desktop/hosted_server.h"
 #include "app/wiring/desktop/shelved_models.h"
 #include "app/wiring/desktop/stored_conversations.h"
+#include "app/wiring/desktop/written_replies.h"
 
 namespace quern::app {
 namespace {
@@ -24,7 +25,9 @@ struct DesktopApp::Parts {
     std::unique_ptr<ConversationStore> store;
     std::unique_ptr<engine::Engine> engine;
     std::optional<FileSettings> settings;
+    std::optional<ChatService> chat;
     std::optional<StoredConversations> conversations;
+    std::optional<WrittenReplies> replies;
     std::optional<ShelvedModels> library;
     std::optional<HostedServer> server;
     std::optional<ui::Desktop> desktop;
@@ -34,6 +37,7 @@ DesktopApp::DesktopApp(std::unique_ptr<Parts> parts) : m_parts(std::move(parts))
 
 DesktopApp::~DesktopApp() {
     m_parts->desktop.reset();
+    m_parts->chat.reset();  // saves what running replies have shown
     m_parts->server->stop();
     m_parts->engine->shutdown(kShutdownGrace);
 }
@@ -64,7 +68,9 @@ Result<std::unique_ptr<DesktopApp>> DesktopApp::create(const DesktopStart& start
     }
     parts->engine = std::move(*engine);
     parts->settings.emplace(*parts->settingsFile);
+    parts->chat.emplace(*parts->engine, *parts->store);
     parts->conversations.emplace(*parts->store);
+    parts->replies.emplace(*parts->chat);
     parts->library.emplace(*folders, *parts->engine);
     parts->server.emplace(*parts->engine);
 
@@ -80,6 +86,7 @@ Result<std::unique_ptr<DesktopApp>> DesktopApp::create(const DesktopStart& start
     parts->desktop.emplace(
         ui::DesktopPorts{.engine = *parts->engine,
                          .conversations = *parts->conversations,
+                         .replies = *parts->replies,
                          .library = *parts->library,
                          .server = *parts->server,
                          .settings = *parts->settings},

@@ -31,30 +31,24 @@ ui::TurnState stateOf(MessageState state) {
     }
 }
 
-MessageState stateOf(ui::TurnState state) {
-    switch (state) {
-        case ui::TurnState::kWriting:
-            return MessageState::kStreaming;
-        case ui::TurnState::kInterrupted:
-            return MessageState::kInterrupted;
-        case ui::TurnState::kFailed:
-            return MessageState::kFailed;
-        default:
-            return MessageState::kDone;
-    }
-}
+}  // namespace
 
 ui::Turn turnOf(const Message& message) {
     ui::Turn turn{.id = message.id,
                   .parent = message.parent,
                   .role = message.role,
                   .text = message.text,
+                  .reasoning = message.reasoning,
+                  .calls = {},
                   .model = message.model,
                   .state = stateOf(message.state),
                   .failure = message.error,
                   .figures = {},
                   .branch = message.branch,
                   .branches = message.branches};
+    for (const MessageCall& call : message.calls) {
+        turn.calls.push_back({.name = call.name, .arguments = call.arguments});
+    }
     if (message.stats.completionTokens > 0 || !message.stats.stopReason.empty()) {
         turn.figures = ui::TurnFigures{
             .tokensPerSecond = message.stats.tokensPerSecond,
@@ -66,8 +60,6 @@ ui::Turn turnOf(const Message& message) {
     }
     return turn;
 }
-
-}  // namespace
 
 std::string settingsToJson(const ui::ConversationSettings& settings) {
     json object{{"maxTokens", settings.maxTokens},
@@ -131,13 +123,6 @@ Result<std::vector<ui::ConversationSummary>> StoredConversations::list(const std
     return list;
 }
 
-Result<std::int64_t> StoredConversations::create(const std::string& title,
-                                                 const ui::ConversationSettings& settings) {
-    return m_store.create({.title = title,
-                           .systemPrompt = settings.systemPrompt,
-                           .samplingJson = settingsToJson(settings)});
-}
-
 Status StoredConversations::rename(std::int64_t conversation, const std::string& title) {
     return m_store.rename(conversation, title);
 }
@@ -172,32 +157,6 @@ Status StoredConversations::saveSettings(std::int64_t conversation,
         return saved;
     }
     return m_store.setSampling(conversation, settingsToJson(settings));
-}
-
-Result<std::int64_t> StoredConversations::addTurn(std::int64_t conversation, const ui::Turn& turn) {
-    return turn.state == ui::TurnState::kWriting
-               ? m_store.beginReply(conversation, turn.parent, turn.model)
-               : m_store.append(conversation, turn.parent, turn.role, turn.text);
-}
-
-Status StoredConversations::updateTurn(std::int64_t, const ui::Turn& turn) {
-    Message reply;
-    reply.id = turn.id;
-    reply.text = turn.text;
-    if (turn.state == ui::TurnState::kWriting) {
-        return m_store.updateReply(reply);
-    }
-    reply.state = stateOf(turn.state);
-    reply.error = turn.failure;
-    if (turn.figures) {
-        reply.stats = {.promptTokens = turn.figures->promptTokens,
-                       .cachedTokens = turn.figures->cachedTokens,
-                       .completionTokens = turn.figures->completionTokens,
-                       .ttftMs = turn.figures->ttftMs,
-                       .tokensPerSecond = turn.figures->tokensPerSecond,
-                       .stopReason = turn.figures->stop};
-    }
-    return m_store.finishReply(reply);
 }
 
 Status StoredConversations::selectSibling(std::int64_t, std::int64_t turn, int offset) {

@@ -15,23 +15,21 @@ public:
 
     [[nodiscard]] Result<std::vector<ui::ConversationSummary>> list(
         const std::string& search) override;
-    [[nodiscard]] Result<std::int64_t> create(const std::string& title,
-                                              const ui::ConversationSettings& settings) override;
     [[nodiscard]] Status rename(std::int64_t conversation, const std::string& title) override;
     [[nodiscard]] Status remove(std::int64_t conversation) override;
     [[nodiscard]] Status restore(std::int64_t conversation) override;
     [[nodiscard]] Result<ui::ConversationContent> open(std::int64_t conversation) override;
     [[nodiscard]] Status saveSettings(std::int64_t conversation,
                                       const ui::ConversationSettings& settings) override;
-    [[nodiscard]] Result<std::int64_t> addTurn(std::int64_t conversation,
-                                               const ui::Turn& turn) override;
-    [[nodiscard]] Status updateTurn(std::int64_t conversation, const ui::Turn& turn) override;
     [[nodiscard]] Status selectSibling(std::int64_t conversation, std::int64_t turn,
                                        int offset) override;
 
 private:
     app::ConversationStore& m_store;
 };
+
+/// A message as the window shows it.
+[[nodiscard]] ui::Turn turnOf(const Message& message);
 
 /// A conversation's settings without its system prompt, as the store keeps them, and back. Text
 /// that does not parse, and values of a wrong type, give the defaults.

@@ -214,10 +214,62 @@ TEST_F(ChatServiceTest, ReasoningIsKeptApart) {
     next.parent = saved.id;
     next.message = "Go on.";
     const auto second = ask(next);
-    const auto& prompt =
-        std::get<engine::ChatPrompt>(m_engine.submitted().at(1).request.prompt).messages;
+    const auto submitted = m_engine.submitted();
+    const auto& prompt = std::get<engine::ChatPrompt>(submitted.at(1).request.prompt).messages;
     ASSERT_EQ(prompt.size(), 3U);
     EXPECT_EQ(prompt[1].reasoning, "Hm.") << "the template decides whether it is said again";
+    m_service->stopAll();
+    waitForEnd(*second);
+}
+
+TEST_F(ChatServiceTest, CallsAreKeptApartAndSentAgain) {
+    m_engine.speakLike("{# <tool_call> #}");
+    const auto listener = ask();
+    const auto id = m_engine.running().at(0);
+    m_engine.say(id, "Let me see.<tool_c");
+    m_engine.say(id, R"(all>{"name": "look", "arguments": {"at": 3}}</tool_call>)");
+    m_engine.finish(id, {});
+    waitForEnd(*listener);
+    const std::vector<MessageCall> calls{{.name = "look", .arguments = R"({"at": 3})"}};
+    EXPECT_EQ(listener->text, "Let me see.");
+    EXPECT_EQ(listener->finished->calls, calls);
+    const auto saved = m_store->load(m_conversation).value().path.at(1);
+    EXPECT_EQ(saved.text, "Let me see.");
+    EXPECT_EQ(saved.calls, calls);
+
+    ReplyOrder next = order();
+    next.parent = saved.id;
+    next.message = "Go on.";
+    const auto second = ask(next);
+    const auto submitted = m_engine.submitted();
+    const auto& prompt = std::get<engine::ChatPrompt>(submitted.at(1).request.prompt).messages;
+    ASSERT_EQ(prompt.at(1).toolCalls.size(), 1U);
+    EXPECT_EQ(prompt[1].toolCalls[0].name, "look");
+    EXPECT_EQ(prompt[1].toolCalls[0].id.size(), 9U);
+    m_service->stopAll();
+    waitForEnd(*second);
+}
+
+TEST_F(ChatServiceTest, AnAnswerInBareJsonStaysAnAnswer) {
+    m_engine.speakLike(R"({# {"name": function name, "parameters": dictionary #})");
+    const auto listener = ask();
+    const auto id = m_engine.running().at(0);
+    m_engine.say(id, R"({"name": "Ada", "parameters": {}})");
+    m_engine.finish(id, {});
+    waitForEnd(*listener);
+    EXPECT_EQ(listener->text, R"({"name": "Ada", "parameters": {}})");
+    EXPECT_TRUE(listener->finished->calls.empty());
+}
+
+TEST_F(ChatServiceTest, AConversationHasOneReplyAtATime) {
+    const auto first = ask();
+    const auto ticket = m_ticket;
+    EXPECT_EQ(ask()->refused->code, ErrorCode::kConflict);
+    EXPECT_EQ(m_store->load(m_conversation).value().path.size(), 2U);
+    m_service->stop(ticket);
+    waitForEnd(*first);
+    const auto second = ask();
+    EXPECT_TRUE(second->started);
     m_service->stopAll();
     waitForEnd(*second);
 }
@@ -252,6 +304,22 @@ TEST_F(ChatServiceTest, AReplyThatCouldNotBeSavedCanBeSavedAgain) {
     heal();
     EXPECT_TRUE(m_service->saveAgain());
     EXPECT_EQ(m_store->load(m_conversation).value().path.at(1).text, "Half");
+}
+
+TEST_F(ChatServiceTest, AnUnsavedReplyIsSavedBeforeTheNextOne) {
+    const auto listener = ask();
+    failOn("UPDATE");
+    m_engine.say(m_engine.running().at(0), "Half");
+    m_service->stop(m_ticket);
+    waitForEnd(*listener);
+    heal();
+    ReplyOrder next = order();
+    next.parent = listener->finished->id;
+    next.message = "Go on.";
+    const auto second = ask(next);
+    EXPECT_EQ(m_engine.submitted().at(1).promptText, "user:Why?|assistant:Half|user:Go on.|");
+    m_service->stopAll();
+    waitForEnd(*second);
 }
 
 TEST_F(ChatServiceTest, AStoppedOrderThatHasNotBegunIsTakenBack) {
