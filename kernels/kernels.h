@@ -61,6 +61,23 @@ struct CompileOptions {
     std::function<bool(double)> progress;
 };
 
+/// What an adapter adds to one matrix of a program: out += scale · b (a · in), in float32, after
+/// the matrix and its bias (LoRA, Hu et al. 2021).
+struct LowRank {
+    WeightId weight = kNone;  // of MatMulOps
+    TensorView a;             // [rank, inputs]
+    TensorView b;             // [outputs, rank]
+    float scale = 1.0F;
+};
+
+/// Low-rank additions to matrices of one program, ready to run. Immutable; freed when destroyed,
+/// which must not be while a step uses it. The Backend must outlive it.
+class Adapter {
+public:
+    virtual ~Adapter() = default;
+    [[nodiscard]] virtual std::int64_t bytes() const = 0;  // held on the device
+};
+
 /// One sequence's tokens in a step: tokens [firstToken, firstToken + tokenCount).
 struct SequenceSlice {
     std::int32_t firstToken = 0;
@@ -75,6 +92,9 @@ struct StepInputs {
     std::span<const BlockTables> tables;       // [groups], S rows each
     std::span<const std::int32_t> outputRows;  // [R] indices into tokens
     std::span<const std::int32_t> tokenTypes;  // [T], or empty: all 0
+    /// [S], null where a sequence has none; or empty: none has one. A sequence without one gets the
+    /// bits of a step in which nobody has one.
+    std::span<const Adapter* const> adapters;
 };
 
 struct StepOutputs {
@@ -110,8 +130,8 @@ struct StepTicket {
 };
 
 /// A device that computes. submit, wait and copyBlock are called from one thread at a time (the
-/// engine's); device, allocate, allocateKv and compile may be called from any thread, also while
-/// steps run (a model is loaded while another one answers).
+/// engine's); device, allocate, allocateKv, compile and makeAdapter may be called from any thread,
+/// also while steps run (a model is loaded while another one answers).
 class Backend {
 public:
     virtual ~Backend() = default;
@@ -136,6 +156,12 @@ public:
     [[nodiscard]] virtual Result<std::unique_ptr<Program>> compile(
         OpList ops, const KvLayout& kv, std::span<const TensorView> weights,
         const CompileOptions& options) = 0;
+
+    /// Takes over what an adapter adds to a program's matrices, at most once to each; `parts` is
+    /// borrowed for the call. kInvalidArgument names the weight, its shape and the one that was
+    /// given; kUnsupported a weight that no MatMulOp has.
+    [[nodiscard]] virtual Result<std::unique_ptr<Adapter>> makeAdapter(
+        const Program& program, std::span<const LowRank> parts) = 0;
 
     /// Starts a step. Inputs and outputs are borrowed until wait(ticket) returns. Steps of all
     /// programs run in the order of submission. The CPU backend computes before it returns.

@@ -1,8 +1,10 @@
+#include <atomic>
 #include <cstring>
 #include <memory>
 #include <string>
 #include <utility>
 
+#include "kernels/cpu/adapter.h"
 #include "kernels/cpu/check_ops.h"
 #include "kernels/cpu/gemm.h"
 #include "kernels/cpu/host.h"
@@ -155,11 +157,25 @@ public:
                                            .weights = std::move(*store),
                                            .image = std::move(image),
                                            .pool = &m_pool,
-                                           .tier = std::string(tierName(m_tier))});
+                                           .tier = std::string(tierName(m_tier)),
+                                           .id = m_programs.fetch_add(1) + 1});
         if (!program) {
             return forward(program);
         }
         return std::move(*program);
+    }
+
+    [[nodiscard]] Result<std::unique_ptr<Adapter>> makeAdapter(
+        const Program& program, std::span<const LowRank> parts) override {
+        const auto* own = dynamic_cast<const CpuProgram*>(&program);
+        if (own == nullptr) {
+            return fail(ErrorCode::kInvalidArgument, "the program belongs to another backend");
+        }
+        auto adapter = CpuAdapter::create(own->id(), own->ops(), parts, gemmKernels(m_tier));
+        if (!adapter) {
+            return forward(adapter);
+        }
+        return std::move(*adapter);
     }
 
     [[nodiscard]] Result<StepTicket> submit(Program& program, KvCache& cache,
@@ -190,6 +206,7 @@ private:
     bool m_isReference;
     ThreadPool m_pool;
     std::uint64_t m_steps = 0;
+    std::atomic<std::uint64_t> m_programs{0};
 };
 
 }  // namespace

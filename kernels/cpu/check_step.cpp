@@ -4,6 +4,8 @@
 #include <string>
 #include <utility>
 
+#include "kernels/cpu/adapter.h"
+
 namespace quern::kernels::cpu {
 
 namespace {
@@ -76,6 +78,20 @@ Status checkTables(const StepLimits& limits, const CpuKvCache& cache, const Step
                                    number(block) + " of " + number(cache.blocks(group)));
                 }
             }
+        }
+    }
+    return {};
+}
+
+Status checkAdapters(const StepLimits& limits, const StepInputs& inputs) {
+    if (!inputs.adapters.empty() && inputs.adapters.size() != inputs.sequences.size()) {
+        return invalid(number(ssize(inputs.adapters)) + " adapters for " +
+                       number(ssize(inputs.sequences)) + " sequences");
+    }
+    for (const Adapter* adapter : inputs.adapters) {
+        const auto* own = dynamic_cast<const CpuAdapter*>(adapter);
+        if (adapter != nullptr && (own == nullptr || own->programId() != limits.programId)) {
+            return invalid("an adapter was made for another program");
         }
     }
     return {};
@@ -163,6 +179,9 @@ Status checkStep(const StepLimits& limits, const CpuKvCache& cache, const StepIn
     }
     if (next != tokens) {
         return invalid("the sequences cover " + number(next) + " of " + number(tokens) + " tokens");
+    }
+    if (auto status = checkAdapters(limits, inputs); !status) {
+        return status;
     }
     return checkTables(limits, cache, inputs);
 }

@@ -11,6 +11,7 @@ struct StepLimits {
     const ProgramImage& image;
     const KvLayout& kv;
     const CompileOptions& options;
+    std::uint64_t programId = 0;
 };
 
 /// Checks a step's inputs before anything is computed: counts, ids, positions, and a block for

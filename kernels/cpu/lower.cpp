@@ -230,12 +230,15 @@ private:
 
     MatMulPart matMulPart(const PlanStage& from, Stage& stage) {
         MatMulPart part{.in = operand(from.bundles.front().matMuls.front().in[0])};
+        std::int32_t slot = 0;
         for (const PlanBundle& planned : from.bundles) {
             Bundle& bundle = part.bundles.emplace_back();
             for (const PlanOp& op : planned.matMuls) {
                 const auto& matMul = std::get<MatMulOp>(m_list.ops[index(op.op)].op);
                 const PackedWeight& weight = m_weights.packed(matMul.weight);
                 bundle.matMuls.push_back({.weight = &weight,
+                                          .id = matMul.weight,
+                                          .slot = slot++,
                                           .bias = m_weights.vector(matMul.bias),
                                           .out = operand(op.out)});
                 bundle.outputs = weight.outputs();
@@ -249,6 +252,7 @@ private:
                 stage.ops.push_back(op.op);
             }
         }
+        m_image.mostMatMuls = std::max<std::int64_t>(m_image.mostMatMuls, slot);
         splitWork(part);
         if (part.needsQ8) {
             reserveQ8(from.rows, part.in.cols);

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "kernels/cpu/low_rank.h"
 #include "kernels/cpu/step.h"
 
 namespace quern::kernels::cpu {
@@ -16,7 +17,7 @@ std::byte* bytesAt(float* floats) {
 }
 
 /// Rows [firstRow, lastRow) × outputs [begin, end) of a bundle and what follows them.
-void runTile(const Bundle& bundle, const Worker& worker, const MatMulInputs& in,
+void runTile(const Bundle& bundle, Rows kind, const Worker& worker, const MatMulInputs& in,
              std::int64_t firstRow, std::int64_t lastRow, std::int64_t begin, std::int64_t end) {
     const std::int64_t rows = lastRow - firstRow;
     for (const MatMulStep& step : bundle.matMuls) {
@@ -37,6 +38,9 @@ void runTile(const Bundle& bundle, const Worker& worker, const MatMulInputs& in,
                 worker.step.image->kernels->add(at, step.bias + begin, at, end - begin);
             }
         }
+        if (in.hasLowRank) {
+            addLowRank(step, kind, worker, firstRow, lastRow, begin, end);
+        }
     }
     for (std::int64_t row = firstRow; row < lastRow; ++row) {
         for (const RowOp& op : bundle.epilogue) {
@@ -46,8 +50,9 @@ void runTile(const Bundle& bundle, const Worker& worker, const MatMulInputs& in,
 }
 
 /// One range of panels a worker, cut where the weights' bytes are shared out evenly.
-void runStatic(const MatMulPart& part, const Worker& worker, const MatMulInputs& in,
+void runStatic(const Stage& stage, const Worker& worker, const MatMulInputs& in,
                std::int64_t rows) {
+    const MatMulPart& part = *stage.matMul;
     const std::int64_t from = part.cost * worker.index / worker.count();
     const std::int64_t to = part.cost * (worker.index + 1) / worker.count();
     std::int64_t before = 0;
@@ -59,14 +64,15 @@ void runStatic(const MatMulPart& part, const Worker& worker, const MatMulInputs&
         const std::int64_t begin = panelAt(from) * bundle.panel;
         const std::int64_t end = std::min(panelAt(to) * bundle.panel, bundle.outputs);
         if (begin < end) {
-            runTile(bundle, worker, in, 0, rows, begin, end);
+            runTile(bundle, stage.rows, worker, in, 0, rows, begin, end);
         }
         before += bundle.panels * bundle.panelCost;
     }
 }
 
-void runDynamic(const MatMulPart& part, const Worker& worker, const MatMulInputs& in,
-                std::int64_t rows, std::atomic<std::int64_t>& nextItem) {
+void runDynamic(const Stage& stage, const Worker& worker, const MatMulInputs& in, std::int64_t rows,
+                std::atomic<std::int64_t>& nextItem) {
+    const MatMulPart& part = *stage.matMul;
     // Few chunks of columns for many workers: cut the rows as well.
     const std::int64_t wantedTiles = (3 * worker.count() + part.chunks - 1) / part.chunks;
     const std::int64_t tiles =
@@ -84,8 +90,8 @@ void runDynamic(const MatMulPart& part, const Worker& worker, const MatMulInputs
                 const std::int64_t begin = chunk * bundle.chunkPanels * bundle.panel;
                 const std::int64_t end =
                     std::min(begin + bundle.chunkPanels * bundle.panel, bundle.outputs);
-                runTile(bundle, worker, in, rows * tile / tiles, rows * (tile + 1) / tiles, begin,
-                        end);
+                runTile(bundle, stage.rows, worker, in, rows * tile / tiles,
+                        rows * (tile + 1) / tiles, begin, end);
                 break;
             }
             chunk -= bundle.chunks;
@@ -116,7 +122,8 @@ MatMulInputs prepareInputs(const Stage& stage, Worker& worker, const Operand& in
                                            : worker.step.shared + image.q8Offset;
         inputs.q8 = Q8Rows::place(bytesAt(memory), rows * pieces, cols);
     }
-    if (hasPreparation(stage)) {
+    inputs.hasLowRank = hasLowRank(stage, worker.step);
+    if (hasPreparation(stage) || inputs.hasLowRank) {
         const RowRange own =
             worker.isRepeating ? RowRange{.first = 0, .last = rows} : ownRows(worker, rows);
         for (std::int64_t row = own.first; row < own.last; ++row) {
@@ -125,8 +132,11 @@ MatMulInputs prepareInputs(const Stage& stage, Worker& worker, const Operand& in
                 image.gemm->quantizeRow(worker.at(in, row) + piece * cols, inputs.q8,
                                         row * pieces + piece);
             }
+            if (inputs.hasLowRank) {
+                projectRow(stage, worker, worker.at(in, row), row);
+            }
         }
-        if (!worker.isRepeating) {
+        if (!worker.isRepeating || inputs.hasLowRank) {
             worker.step.pool->barrier();
         }
     }
@@ -140,9 +150,9 @@ void runMatMulStage(const Stage& stage, Worker& worker, std::atomic<std::int64_t
     const std::int64_t rows = worker.rows(stage.rows);
     const MatMulInputs in = prepareInputs(stage, worker, part.in, part.needsQ8, 1);
     if (rows <= kStaticRows) {
-        runStatic(part, worker, in, rows);
+        runStatic(stage, worker, in, rows);
     } else {
-        runDynamic(part, worker, in, rows, nextItem);
+        runDynamic(stage, worker, in, rows, nextItem);
     }
     worker.isRepeating = false;
 }

@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "kernels/cpu/check_step.h"
+#include "kernels/cpu/low_rank.h"
 
 namespace quern::kernels::cpu {
 
@@ -46,6 +47,7 @@ Result<std::unique_ptr<CpuProgram>> CpuProgram::create(Parts parts) {
     step.sequenceOf.reserve(static_cast<std::size_t>(program->m_parts.options.maxTokens));
     step.tiles.reserve(static_cast<std::size_t>(program->m_parts.options.maxTokens));
     step.nextItem = std::make_unique<std::atomic<std::int64_t>[]>(image.stages.size());
+    step.adapters.reserve(static_cast<std::size_t>(program->m_parts.options.maxSequences));
     // Split by spans happens below 4 units a thread.
     step.spansDone = std::make_unique<std::atomic<std::int64_t>[]>(
         static_cast<std::size_t>(4 * pool->threads()));
@@ -54,16 +56,22 @@ Result<std::unique_ptr<CpuProgram>> CpuProgram::create(Parts parts) {
 }
 
 std::int64_t CpuProgram::scratchBytes() const {
-    return m_scratch.bytes() + m_step.partials.bytes();
+    return m_scratch.bytes() + m_step.partials.bytes() + m_step.lowRank.bytes();
 }
 
 Status CpuProgram::run(CpuKvCache& cache, const StepInputs& inputs, StepOutputs outputs) {
-    const StepLimits limits{.image = m_parts.image, .kv = m_parts.kv, .options = m_parts.options};
+    const StepLimits limits{.image = m_parts.image,
+                            .kv = m_parts.kv,
+                            .options = m_parts.options,
+                            .programId = m_parts.id};
     if (auto status = checkStep(limits, cache, inputs, outputs); !status) {
         return status;
     }
     setUp(cache, inputs, outputs);
     if (auto status = reservePartials(m_step); !status) {
+        return status;
+    }
+    if (auto status = prepareAdapters(m_step); !status) {
         return status;
     }
     if (m_step.tokens <= kRopeAloneTokens) {

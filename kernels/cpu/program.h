@@ -20,9 +20,11 @@ public:
         ProgramImage image;
         ThreadPool* pool = nullptr;
         std::string tier;
+        std::uint64_t id = 0;  // of the backend's programs
     };
     [[nodiscard]] static Result<std::unique_ptr<CpuProgram>> create(Parts parts);
 
+    [[nodiscard]] std::uint64_t id() const { return m_parts.id; }
     [[nodiscard]] const OpList& ops() const override { return m_parts.ops; }
     [[nodiscard]] std::int64_t weightBytes() const override { return m_parts.weights->bytes(); }
     [[nodiscard]] std::int64_t scratchBytes() const override;

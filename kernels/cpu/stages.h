@@ -74,6 +74,8 @@ struct RowOp {
 
 struct MatMulStep {
     const PackedWeight* weight = nullptr;
+    WeightId id = kNone;
+    std::int32_t slot = 0;  // its place among the stage's matrices
     const float* bias = nullptr;
     Operand out;
 };
@@ -200,6 +202,7 @@ struct ProgramImage {
     std::int64_t types = 0;          // token types must be below it; 0: no table
     bool takesWhole = false;         // a step holds all tokens of its sequences
     std::int64_t outputCols = 0;
+    std::int64_t mostMatMuls = 0;  // of a stage
 
     // Shared scratch, in floats.
     std::int64_t q8Offset = 0;

@@ -11,6 +11,8 @@
 
 namespace quern::kernels::cpu {
 
+class CpuAdapter;
+
 /// Some neighbouring tokens of one sequence that attend together.
 struct AttentionTile {
     std::int32_t sequence = 0;
@@ -38,7 +40,10 @@ struct StepContext {
     std::unique_ptr<std::atomic<std::int64_t>[]> nextItem;
     /// Spans done of each attention unit that is split by spans; zero between stages.
     std::unique_ptr<std::atomic<std::int64_t>[]> spansDone;
-    SystemMemory partials;  // (max, sum, acc) of those spans
+    SystemMemory partials;                    // (max, sum, acc) of those spans
+    std::vector<const CpuAdapter*> adapters;  // that the step's sequences have, each once
+    std::int64_t lowRankFloats = 0;           // for one matrix of a row
+    SystemMemory lowRank;  // [rows, ProgramImage::mostMatMuls, lowRankFloats]: A · in, scaled
 };
 
 /// One thread's view of a step.
@@ -110,12 +115,14 @@ void fillRopeTables(const StepContext& step, std::int64_t first, std::int64_t la
 
 /// The input rows of a stage's matrices.
 struct MatMulInputs {
+    bool hasLowRank = false;  // adapters add to results
     Q8Rows q8;
     const float* floats = nullptr;
     std::int64_t stride = 0;
 };
-/// Runs the prologue and quantizes rows of `in`, each in `pieces` equal pieces; ends with a barrier
-/// unless each worker did it for itself (isRepeating, which the caller puts back).
+/// Runs the prologue, quantizes rows of `in`, each in `pieces` equal pieces, and computes what
+/// adapters make of them; ends with a barrier unless each worker did it all for itself
+/// (isRepeating, which the caller puts back).
 [[nodiscard]] MatMulInputs prepareInputs(const Stage& stage, Worker& worker, const Operand& in,
                                          bool needsQ8, std::int64_t pieces);
 

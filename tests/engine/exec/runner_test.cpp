@@ -73,6 +73,10 @@ public:
         compiledType = kv.type;
         return std::make_unique<FakeProgram>(std::move(ops));
     }
+    Result<std::unique_ptr<kernels::Adapter>> makeAdapter(
+        const kernels::Program&, std::span<const kernels::LowRank>) override {
+        return fail(ErrorCode::kUnsupported, "no adapters");
+    }
     Result<kernels::StepTicket> submit(kernels::Program&, kernels::KvCache&,
                                        const kernels::StepInputs& inputs,
                                        kernels::StepOutputs outputs) override {

@@ -91,9 +91,13 @@ void Session::step(const std::vector<Piece>& pieces) {
     std::vector<SequenceSlice> slices;
     std::vector<std::int32_t> outputs;
     std::vector<std::int32_t> types;
+    std::vector<const Adapter*> adapters;
     for (const Piece& piece : pieces) {
         slices.push_back(
             {.firstToken = static_cast<std::int32_t>(tokens.size()), .tokenCount = piece.count});
+        if (!m_adapters.empty()) {
+            adapters.push_back(m_adapters[piece.sequence]);
+        }
         for (std::int32_t i = 0; i < piece.count; ++i) {
             if (!m_isLastOnly || i + 1 == piece.count) {
                 outputs.push_back(static_cast<std::int32_t>(tokens.size()));
@@ -116,7 +120,8 @@ void Session::step(const std::vector<Piece>& pieces) {
                                     .sequences = slices,
                                     .tables = m_tables,
                                     .outputRows = outputs,
-                                    .tokenTypes = types},
+                                    .tokenTypes = types,
+                                    .adapters = adapters},
                                    {.rows = rows});
     if (!ticket) {
         throw std::runtime_error(ticket.error().message);

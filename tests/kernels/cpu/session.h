@@ -39,6 +39,8 @@ public:
     void setLastOutputOnly(bool isOn) { m_isLastOnly = isOn; }
     /// Types of all tokens of each sequence, from the next step on.
     void setTypes(std::vector<Tokens> types) { m_types = std::move(types); }
+    /// The adapter of each sequence (null: none), from the next step on.
+    void setAdapters(std::vector<const Adapter*> adapters) { m_adapters = std::move(adapters); }
 
 private:
     void prepareTables(const std::vector<Piece>& pieces);
@@ -56,7 +58,8 @@ private:
     std::vector<std::vector<std::int32_t>> m_tableData;
     std::vector<BlockTables> m_tables;
     bool m_isLastOnly = false;
-    std::vector<Tokens> m_types;  // [sequences], or empty
+    std::vector<Tokens> m_types;             // [sequences], or empty
+    std::vector<const Adapter*> m_adapters;  // [sequences], or empty
 };
 
 [[nodiscard]] Tokens randomTokens(std::int64_t count, std::int64_t vocab, std::uint32_t seed);
