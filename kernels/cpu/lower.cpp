@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <string>
+#include <type_traits>
 #include <utility>
 
 #include "kernels/cpu/placement.h"
@@ -23,6 +24,9 @@ std::size_t index(std::int32_t id) {
 std::int64_t alignUp(std::int64_t floats) {
     return (floats + kAlignFloats - 1) / kAlignFloats * kAlignFloats;
 }
+
+template <class Op, class... Some>
+inline constexpr bool kIsOneOf = (std::is_same_v<Op, Some> || ...);
 
 class Lowering {
 public:
@@ -220,8 +224,12 @@ private:
         op.pool = o.kind;
         m_image.takesWhole = true;
     }
-    template <class Other>
-    void bind(const Other& /*needs operands only*/, RowOp& /*op*/) {}
+    // Those that need their operands only, and those that are never row-wise. Named, so that a new
+    // op is not taken for one of them.
+    template <class Plain>
+    std::enable_if_t<kIsOneOf<Plain, AddOp, GatherOutputsOp, SumSlotsOp, GateRowsOp, MatMulOp,
+                              GroupedMatMulOp, AttentionOp, ConvOp, SsdScanOp, DeltaRuleOp>>
+    bind(const Plain& /*op*/, RowOp& /*op*/) {}
 
     void readGroup(std::int32_t group, std::int64_t window) {
         std::int64_t& known = m_image.groupWindows[index(group)];
@@ -358,7 +366,14 @@ private:
         ScanPart part{.kind = from.kind,
                       .in = {operand(from.in[0]), operand(from.in[1]), operand(from.in[2])},
                       .out = operand(from.out)};
-        std::visit([&](const auto& o) { bind(o, part); }, m_list.ops[index(from.op)].op);
+        const OpVariant& op = m_list.ops[index(from.op)].op;
+        if (const auto* conv = std::get_if<ConvOp>(&op)) {
+            bind(*conv, part);
+        } else if (const auto* ssd = std::get_if<SsdScanOp>(&op)) {
+            bind(*ssd, part);
+        } else {
+            bind(std::get<DeltaRuleOp>(op), part);
+        }
         // A token needs the state of the one before it.
         readGroup(part.state.group, 2);
         return part;
@@ -392,9 +407,6 @@ private:
         part.decay = m_weights.vector(o.decay);
         part.dtBias = m_weights.vector(o.dtBias);
     }
-    template <class Other>
-    void bind(const Other& /*no scan*/, ScanPart& /*part*/) const {}
-
     // "layer 3 / attn.norm, attn.q, attn.k": a prefix that all share is said once.
     std::string stageName(const std::vector<std::int32_t>& ops) const {
         const auto prefixOf = [&](std::int32_t op) {

@@ -37,6 +37,9 @@ enum class OpKind : std::uint8_t {
     kPool,
 };
 
+/// A new op gets a kind, and a place in the plan and in lower.
+static_assert(std::variant_size_v<OpVariant> == static_cast<std::size_t>(OpKind::kPool) + 1);
+
 /// A value that is written once: an op that works in place makes a new one. So ops can be reordered
 /// by their inputs alone, and memory is shared by lifetime alone.
 struct PlanValue {
