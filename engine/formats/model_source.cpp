@@ -3,6 +3,7 @@
 #include <exception>
 #include <utility>
 
+#include "engine/formats/adapter_source.h"
 #include "engine/formats/gguf.h"
 #include "engine/formats/read_model.h"
 
@@ -60,8 +61,15 @@ Result<ModelSource> openChecked(const fs::path& model) {
     if (auto status = arrangeTensors(*read); !status) {
         return forward(status);
     }
+    const auto format = recognize(model);
+    const bool isGguf = format && *format == Format::kGguf;
+    auto layout =
+        std::make_shared<MatrixLayout>(MatrixLayout{.architecture = read->architecture,
+                                                    .parameters = std::move(read->parameters),
+                                                    .isGguf = isGguf});
     return ModelSource{.info = std::move(read->info),
                        .spec = std::move(read->spec),
+                       .layout = std::move(layout),
                        .tensors = std::move(read->tensors)};
 }
 

@@ -29,9 +29,12 @@ public:
     virtual void releasePages() const = 0;
 };
 
+struct MatrixLayout;
+
 struct ModelSource {
     ModelInfo info;
     ModelSpec spec;
+    std::shared_ptr<const MatrixLayout> layout;  // for adapters of it; null: it takes none
     std::unique_ptr<TensorSource> tensors;
 };
 
