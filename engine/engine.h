@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/adapter.h"
 #include "engine/model_info.h"
 #include "engine/request.h"
 #include "engine/snapshot.h"
@@ -55,9 +56,28 @@ public:
     /// Cancels the model's requests, waits for the step in flight and frees it.
     [[nodiscard]] virtual Status unload(const std::string& model) = 0;
     [[nodiscard]] virtual std::vector<std::shared_ptr<const LoadedModel>> models() const = 0;
-    /// The loaded model of that name; the only one when the name is empty. kNotFound lists them.
+    /// The loaded model of that name, or the one that the adapter of that name adds to; the only
+    /// one when the name is empty. kNotFound lists them.
     [[nodiscard]] virtual Result<std::shared_ptr<const LoadedModel>> find(
         const std::string& model) const = 0;
+
+    /// Reads, checks and takes over an adapter of a loaded model, beside requests that run; call it
+    /// from a worker. kConflict when a model or an adapter has the name, kNotFound, kCorrupt or
+    /// kUnsupported as inspectAdapter, kInvalidArgument naming the tensor that does not fit the
+    /// model, kOutOfMemory with the figures.
+    [[nodiscard]] virtual Result<std::shared_ptr<const LoadedAdapter>> loadAdapter(
+        const AdapterOptions& /*options*/) {
+        return fail(ErrorCode::kUnsupported, "this engine takes no adapters");
+    }
+    /// From now on its name is free and requests for it are refused. Those that have it end with
+    /// it; then its memory is given back. Does not wait for that.
+    [[nodiscard]] virtual Status unloadAdapter(const std::string& name) {
+        return fail(ErrorCode::kNotFound, "there is no adapter named " + name);
+    }
+    /// By name.
+    [[nodiscard]] virtual std::vector<std::shared_ptr<const LoadedAdapter>> adapters() const {
+        return {};
+    }
 
     /// Template, tokens, limits: everything that can be refused is refused here, naming the field.
     /// Takes milliseconds on the calling thread: never the GUI's.

@@ -136,7 +136,7 @@ Result<FitEstimate> estimateFit(const ModelInfo& info, const LoadOptions& option
     const std::int64_t scratch = scratchBytes(info, options, *context);
     const std::int64_t tokenizer = times(info.vocabSize, kBytesPerToken);
     const std::int64_t margin = std::max(256 * kMiB, freeBytes / 20);
-    const std::int64_t fixed = plus(plus(weights, scratch), tokenizer);
+    const std::int64_t fixed = plus(plus(plus(weights, scratch), tokenizer), options.adapterBytes);
 
     const std::int64_t perContext = kvBytesOfContext(info, options, *context);
     // States take the same whatever a sequence's length, so there more sequences have room.
@@ -156,6 +156,9 @@ Result<FitEstimate> estimateFit(const ModelInfo& info, const LoadOptions& option
                       {"scratch", scratch},
                       {"tokenizer", tokenizer},
                       {"margin", margin}};
+    if (options.adapterBytes > 0) {
+        estimate.items.insert(estimate.items.end() - 1, {"adapters", options.adapterBytes});
+    }
     for (const FitItem& item : estimate.items) {
         estimate.totalBytes = plus(estimate.totalBytes, item.bytes);
     }

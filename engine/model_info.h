@@ -101,10 +101,11 @@ struct LoadOptions {
     std::int64_t stepTokens = 512;  // the token budget of a step
     bool prefixCaching = true;
     std::optional<Pooling> pooling;  // embeds, with this pooling, whatever the model says
+    std::int64_t adapterBytes = 0;   // kept free for adapters that are loaded next
 };
 
 struct FitItem {
-    std::string name;  // "weights", "KV cache", "scratch", "tokenizer", "margin"
+    std::string name;  // "weights", "KV cache", "scratch", "tokenizer", "adapters", "margin"
     std::int64_t bytes = 0;
 };
 

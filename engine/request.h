@@ -109,7 +109,8 @@ struct OutputParams {
 
 /// A request, of plain values, as a front door builds it.
 struct Request {
-    std::string model;  // name of a loaded model
+    std::string model;    // name of a loaded model, or of an adapter: then of both
+    std::string adapter;  // name of a loaded adapter of that model; empty: none
     Prompt prompt;
     SamplingParams sampling;
     OutputParams output;
@@ -130,9 +131,10 @@ struct PreparedRequest {
     std::int64_t secondFrom = 0;  // first token of a pair's second text; 0: one text
     std::int64_t typesFrom = 0;   // tokens from here on are of type 1; 0: all are of type 0
     std::uint64_t seed = 0;
-    std::int32_t maxTokens = 0;  // resolved against the context; 0: a vector is wanted
-    bool endsAtContext = false;  // maxTokens is what the context leaves, not what was asked
-    ReplyFormat replyFormat;     // of chats, for makeReplyParser()
+    std::uint64_t adapterId = 0;  // LoadedAdapter::id of request.adapter; 0: none
+    std::int32_t maxTokens = 0;   // resolved against the context; 0: a vector is wanted
+    bool endsAtContext = false;   // maxTokens is what the context leaves, not what was asked
+    ReplyFormat replyFormat;      // of chats, for makeReplyParser()
     /// Control tokens that are marks of that format: shown even where special tokens are skipped.
     std::vector<TokenId> markTokens;
 };

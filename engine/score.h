@@ -18,6 +18,9 @@ struct ScoreOptions {
     std::int32_t chunk = 0;  // prompt tokens a step; 0: all at once
     std::int32_t batch = 1;  // copies of other lengths that run beside each sequence
     bool prefix = false;     // runs each sequence twice, the second after a prefix hit
+    /// Adapters: the first is the scored sequences', and those beside them have none and each of
+    /// all in turns.
+    std::vector<std::filesystem::path> adapters;
 };
 
 /// Logits of every position, for verification and measurement. Goes through the same scheduler,

@@ -25,6 +25,7 @@ enum class RequestState : std::uint8_t { kWaiting, kPrefill, kDecode, kPaused, k
 struct RequestSnapshot {
     RequestId id = 0;
     std::string clientId;
+    std::string adapter;  // empty: none
     RequestState state = RequestState::kWaiting;
     std::string waitReason;  // why it waits: "no free blocks: needs 12, 3 free"
     std::int32_t color = 0;  // 0…7: its hue in the KV map
@@ -81,6 +82,15 @@ struct KvGroupSnapshot {
     std::int64_t blockBytes = 0;
 };
 
+/// An adapter of a model, also one that was unloaded and still has requests.
+struct AdapterSnapshot {
+    std::string name;
+    std::int64_t bytes = 0;
+    std::int32_t running = 0;  // requests
+    std::int32_t waiting = 0;
+    bool isLeaving = false;  // unloaded: takes no further requests
+};
+
 struct ModelSnapshot {
     std::string name;
     std::string path;
@@ -91,6 +101,8 @@ struct ModelSnapshot {
     std::int64_t weightBytes = 0;
     std::int64_t kvBytes = 0;
     std::int64_t scratchBytes = 0;
+    std::int64_t adapterBytes = 0;
+    std::vector<AdapterSnapshot> adapters;
     std::vector<KvGroupSnapshot> groups;
     std::vector<RequestSnapshot> requests;  // running first, then waiting in order
     std::int32_t running = 0;

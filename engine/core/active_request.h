@@ -40,6 +40,7 @@ struct ActiveRequest {
     PreparedRequest prepared;
     std::shared_ptr<EventSink> sink;
     std::vector<Choice> choices;
+    std::int32_t adapterSlot = -1;  // it is a user of; −1: none
     std::uint8_t color = 0;
     bool isPaused = false;
     bool isQueued = true;                        // counts in the engine's queue

@@ -23,6 +23,15 @@ struct PauseCommand {
     RequestId id = 0;
     bool isPaused = false;
 };
+/// The promise is told whether the model is still there.
+struct AddAdapterCommand {
+    std::shared_ptr<const LoadedModel> model;
+    AdapterHandover adapter;
+    std::promise<bool> added;
+};
+struct RemoveAdapterCommand {
+    std::uint64_t id = 0;
+};
 struct AddModelCommand {
     std::unique_ptr<ModelRuntime> runtime;
     std::promise<void> added;
@@ -39,7 +48,8 @@ struct DrainCommand {
     std::chrono::steady_clock::time_point deadline;
 };
 
-using Command = std::variant<SubmitCommand, CancelCommand, PauseCommand, AddModelCommand,
-                             RemoveModelCommand, ResetCacheCommand, DrainCommand>;
+using Command =
+    std::variant<SubmitCommand, CancelCommand, PauseCommand, AddModelCommand, RemoveModelCommand,
+                 AddAdapterCommand, RemoveAdapterCommand, ResetCacheCommand, DrainCommand>;
 
 }  // namespace quern::engine

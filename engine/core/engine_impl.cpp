@@ -1,12 +1,12 @@
 #include <algorithm>
-#include <map>
 #include <mutex>
-#include <set>
 #include <utility>
 
+#include "engine/core/adapter_loader.h"
 #include "engine/core/byte_text.h"
 #include "engine/core/engine_thread.h"
 #include "engine/core/make_engine.h"
+#include "engine/core/model_directory.h"
 #include "engine/core/model_loader.h"
 #include "engine/core/prepare.h"
 #include "engine/core/worker_pool.h"
@@ -37,6 +37,9 @@ public:
     Status unload(const std::string& model) override;
     std::vector<std::shared_ptr<const LoadedModel>> models() const override;
     Result<std::shared_ptr<const LoadedModel>> find(const std::string& model) const override;
+    Result<std::shared_ptr<const LoadedAdapter>> loadAdapter(const AdapterOptions& asked) override;
+    Status unloadAdapter(const std::string& name) override;
+    std::vector<std::shared_ptr<const LoadedAdapter>> adapters() const override;
     Result<PreparedRequest> prepare(Request request) const override;
     void prepareAsync(Request request,
                       std::function<void(Result<PreparedRequest>)> done) const override;
@@ -50,8 +53,10 @@ public:
 
 private:
     [[nodiscard]] Status reserveName(const std::string& name);
-    [[nodiscard]] Result<std::shared_ptr<const LoadedModel>> loadReserved(
+    [[nodiscard]] Result<ModelDirectory::Entry> loadReserved(
         const LoadOptions& options, const std::function<bool(const LoadProgress&)>& progress);
+    [[nodiscard]] Result<std::shared_ptr<const LoadedAdapter>> handOver(
+        const std::shared_ptr<const LoadedModel>& base, AdapterHandover handover);
     /// What to say when memory is short and a model does nothing; empty when none idles.
     [[nodiscard]] std::string adviceToUnload() const;
     [[nodiscard]] static tl::unexpected<Error> shuttingDown() {
@@ -62,11 +67,9 @@ private:
     EngineOptions m_options;
     MemoryLedger m_ledger;
 
-    mutable std::mutex m_modelsMutex;
-    std::map<std::string, std::shared_ptr<const LoadedModel>> m_models;
-    std::set<std::string> m_reserved;  // names that load or unload now
-
+    ModelDirectory m_directory;
     std::atomic<RequestId> m_nextId{1};
+    std::atomic<std::uint64_t> m_nextAdapter{1};
     std::atomic<bool> m_isDraining{false};
     std::mutex m_shutdownMutex;
 
@@ -86,19 +89,17 @@ Result<std::shared_ptr<const LoadedModel>> EngineImpl::load(
     if (Status status = reserveName(options.name); !status) {
         return forward(status);
     }
-    auto model = loadReserved(options, progress);
-    if (!model) {
+    auto entry = loadReserved(options, progress);
+    if (!entry) {
         m_ledger.set(options.name, 0);
-        if (model.error().code == ErrorCode::kOutOfMemory) {
-            model.error().message += adviceToUnload();
+        if (entry.error().code == ErrorCode::kOutOfMemory) {
+            entry.error().message += adviceToUnload();
         }
+    } else {
+        m_directory.add(*entry);
     }
-    const std::lock_guard lock(m_modelsMutex);
-    m_reserved.erase(options.name);
-    if (model) {
-        m_models.emplace(options.name, *model);
-    }
-    return model;
+    m_directory.release(options.name);
+    return entry ? entry->model : Result<std::shared_ptr<const LoadedModel>>(forward(entry));
 }
 
 std::string EngineImpl::adviceToUnload() const {
@@ -113,7 +114,7 @@ std::string EngineImpl::adviceToUnload() const {
            byteText(idlest->weightBytes + idlest->kvBytes + idlest->scratchBytes);
 }
 
-Result<std::shared_ptr<const LoadedModel>> EngineImpl::loadReserved(
+Result<ModelDirectory::Entry> EngineImpl::loadReserved(
     const LoadOptions& options, const std::function<bool(const LoadProgress&)>& progress) {
     try {
         auto loaded = loadModel(*m_factory, m_ledger, options, progress, m_thread.queued());
@@ -126,7 +127,8 @@ Result<std::shared_ptr<const LoadedModel>> EngineImpl::loadReserved(
             return shuttingDown();
         }
         added.get();
-        return loaded->model;
+        return ModelDirectory::Entry{.model = loaded->model,
+                                     .adapters = std::move(loaded->adapters)};
     } catch (const std::bad_alloc&) {
         return fail(ErrorCode::kOutOfMemory, "memory ran out while " + options.name + " loaded");
     } catch (const std::exception& exception) {
@@ -135,78 +137,111 @@ Result<std::shared_ptr<const LoadedModel>> EngineImpl::loadReserved(
 }
 
 Status EngineImpl::reserveName(const std::string& name) {
-    if (m_isDraining) {
-        return shuttingDown();
-    }
-    const std::lock_guard lock(m_modelsMutex);
-    if (m_models.contains(name)) {
-        return fail(ErrorCode::kConflict, "a model named " + name + " is loaded");
-    }
-    if (!m_reserved.insert(name).second) {
-        return fail(ErrorCode::kConflict, "a model named " + name + " is being loaded or unloaded");
-    }
-    return {};
+    return m_isDraining ? shuttingDown() : m_directory.reserve(name);
 }
 
 Status EngineImpl::unload(const std::string& name) {
-    auto model = find(name);
+    auto model = m_directory.take(name);
     if (!model) {
         return forward(model);
     }
     const std::string& found = (*model)->name;
-    {
-        const std::lock_guard lock(m_modelsMutex);
-        if (m_models.erase(found) == 0) {
-            return fail(ErrorCode::kNotFound, "model " + found + " is being unloaded");
-        }
-        m_reserved.insert(found);
-    }
     RemoveModelCommand command{.model = *model};
     auto removed = command.removed.get_future();
     if (m_thread.post(std::move(command))) {
         removed.get().reset();
     }
     m_ledger.set(found, 0);
-    const std::lock_guard lock(m_modelsMutex);
-    m_reserved.erase(found);
+    m_directory.release(found);
     return {};
 }
 
 std::vector<std::shared_ptr<const LoadedModel>> EngineImpl::models() const {
-    const std::lock_guard lock(m_modelsMutex);
-    std::vector<std::shared_ptr<const LoadedModel>> models;
-    for (const auto& [name, model] : m_models) {
-        models.push_back(model);
-    }
-    return models;
+    return m_directory.models();
 }
 
 Result<std::shared_ptr<const LoadedModel>> EngineImpl::find(const std::string& name) const {
-    const std::lock_guard lock(m_modelsMutex);
-    if (name.empty() && m_models.size() == 1) {
-        return m_models.begin()->second;
+    auto entry = m_directory.find(name);
+    return entry ? entry->model : Result<std::shared_ptr<const LoadedModel>>(forward(entry));
+}
+
+Result<std::shared_ptr<const LoadedAdapter>> EngineImpl::loadAdapter(const AdapterOptions& asked) {
+    AdapterOptions options = asked;
+    if (options.name.empty()) {
+        options.name = adapterNameOf(options.path);
     }
-    if (const auto found = m_models.find(name); found != m_models.end()) {
-        return found->second;
+    if (options.name.empty()) {
+        return failField("lora_name", "no adapter was named");
     }
-    std::string names;
-    for (const auto& [other, model] : m_models) {
-        names += (names.empty() ? "" : ", ") + other;
+    auto base = m_directory.find(options.model);
+    if (!base) {
+        return forward(base);
     }
-    const std::string loaded = names.empty() ? "no model is loaded" : "loaded: " + names;
-    return failField("model",
-                     name.empty() ? "no model was named; " + loaded
-                                  : "there is no model named " + name + "; " + loaded,
-                     ErrorCode::kNotFound);
+    options.model = base->model->name;
+    if (!base->adapters) {
+        return fail(ErrorCode::kUnsupported, "model " + options.model + " takes no adapters");
+    }
+    if (Status status = reserveName(options.name); !status) {
+        return forward(status);
+    }
+    auto made =
+        makeAdapter(*base->adapters, options, m_nextAdapter.fetch_add(1), *m_factory, m_ledger);
+    auto adapter = made ? handOver(base->model, std::move(*made))
+                        : Result<std::shared_ptr<const LoadedAdapter>>(forward(made));
+    if (!adapter && adapter.error().code == ErrorCode::kOutOfMemory) {
+        adapter.error().message += adviceToUnload();
+    }
+    m_directory.release(options.name);
+    return adapter;
+}
+
+Result<std::shared_ptr<const LoadedAdapter>> EngineImpl::handOver(
+    const std::shared_ptr<const LoadedModel>& base, AdapterHandover handover) {
+    std::shared_ptr<const LoadedAdapter> adapter = handover.adapter;
+    AddAdapterCommand command{.model = base, .adapter = std::move(handover)};
+    auto added = command.added.get_future();
+    if (m_isDraining || !m_thread.post(std::move(command))) {
+        return shuttingDown();
+    }
+    try {
+        if (!added.get() || !m_directory.addAdapter(adapter, base)) {
+            return fail(ErrorCode::kNotFound, "model " + base->name + " was unloaded");
+        }
+    } catch (const std::exception& exception) {
+        return fail(ErrorCode::kInternal, "the engine could not take the adapter",
+                    exception.what());
+    }
+    return adapter;
+}
+
+Status EngineImpl::unloadAdapter(const std::string& name) {
+    const auto adapter = m_directory.takeAdapter(name);
+    if (!adapter) {
+        return failField("lora_name", "there is no adapter named " + name, ErrorCode::kNotFound);
+    }
+    (void)m_thread.post(RemoveAdapterCommand{.id = adapter->id});  // an ended engine has none
+    return {};
+}
+
+std::vector<std::shared_ptr<const LoadedAdapter>> EngineImpl::adapters() const {
+    return m_directory.adapters();
 }
 
 Result<PreparedRequest> EngineImpl::prepare(Request request) const {
+    const auto adapterId = m_directory.resolveAdapter(request);
+    if (!adapterId) {
+        return tl::unexpected<Error>(adapterId.error());
+    }
     auto model = find(request.model);
     if (!model) {
         return forward(model);
     }
     try {
-        return prepareRequest(**model, std::move(request));
+        auto prepared = prepareRequest(**model, std::move(request));
+        if (prepared) {
+            prepared->adapterId = *adapterId;
+        }
+        return prepared;
     } catch (const std::exception& exception) {
         return fail(ErrorCode::kInternal, "the request could not be prepared", exception.what());
     }
@@ -351,8 +386,7 @@ void EngineImpl::shutdown(std::chrono::milliseconds grace) {
     if (isRunning) {
         m_thread.join();
     }
-    const std::lock_guard modelsLock(m_modelsMutex);
-    m_models.clear();
+    m_directory.clear();
 }
 
 }  // namespace

@@ -132,7 +132,11 @@ bool EngineThread::enterQueue(std::size_t most) {
 void EngineThread::execute(SubmitCommand& command) {
     const auto runtime = std::ranges::find(m_runtimes, command.model, &ModelRuntime::model);
     if (runtime != m_runtimes.end()) {
-        (*runtime)->submit(command.id, std::move(command.request), std::move(command.sink));
+        const std::string adapter = command.request.request.adapter;
+        if (!(*runtime)->submit(command.id, command.request, command.sink)) {
+            refuse(command, Error{.code = ErrorCode::kNotFound,
+                                  .message = "adapter " + adapter + " was unloaded"});
+        }
         return;
     }
     refuse(command, Error{.code = ErrorCode::kNotFound,
@@ -167,6 +171,20 @@ void EngineThread::execute(RemoveModelCommand& command) {
     }
     m_removals.push_back(
         Removal{.promise = std::move(command.removed), .runtime = std::move(removed)});
+}
+
+void EngineThread::execute(AddAdapterCommand& command) {
+    const auto runtime = std::ranges::find(m_runtimes, command.model, &ModelRuntime::model);
+    if (runtime != m_runtimes.end()) {
+        (*runtime)->addAdapter(std::move(command.adapter));
+    }
+    command.added.set_value(runtime != m_runtimes.end());
+}
+
+void EngineThread::execute(RemoveAdapterCommand& command) {
+    for (const auto& runtime : m_runtimes) {
+        runtime->removeAdapter(command.id);
+    }
 }
 
 void EngineThread::execute(ResetCacheCommand& command) {

@@ -50,6 +50,8 @@ private:
     void execute(PauseCommand& command);
     void execute(AddModelCommand& command);
     void execute(RemoveModelCommand& command);
+    void execute(AddAdapterCommand& command);
+    void execute(RemoveAdapterCommand& command);
     void execute(ResetCacheCommand& command);
     void execute(DrainCommand& command);
     void step(ModelRuntime& runtime);

@@ -209,7 +209,8 @@ Result<LoadResult> loadModel(ModelFactory& factory, MemoryLedger& ledger, const 
         model->notes.push_back("memory is tight: " + estimate->advice);
     }
     model->estimate = std::move(*estimate);
-    ledger.set(model->name, model->estimate.totalBytes - itemBytes(model->estimate, "margin"));
+    ledger.set(model->name, model->estimate.totalBytes - itemBytes(model->estimate, "margin") -
+                                itemBytes(model->estimate, "adapters"));
     if (!reporter.report(LoadStage::kWeights, kReadShare)) {
         return cancelled(model->name);
     }
@@ -257,7 +258,10 @@ Result<LoadResult> loadModel(ModelFactory& factory, MemoryLedger& ledger, const 
         std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     config.model = model;
     config.runner = std::move(*runner);
-    LoadResult result{.model = model, .runtime = std::make_unique<ModelRuntime>(std::move(config))};
+    auto adapters = config.runner->adapterMaker();
+    LoadResult result{.model = model,
+                      .runtime = std::make_unique<ModelRuntime>(std::move(config)),
+                      .adapters = std::move(adapters)};
     if (!reporter.report(LoadStage::kReady, 1.0)) {
         return cancelled(model->name);
     }

@@ -36,6 +36,7 @@ private:
 struct LoadResult {
     std::shared_ptr<const LoadedModel> model;
     std::unique_ptr<ModelRuntime> runtime;
+    std::shared_ptr<const AdapterMaker> adapters;  // null: the model takes none
 };
 
 /// Opens, checks and takes over one model. `queued` is handed to the runtime. The caller has the

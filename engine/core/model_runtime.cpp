@@ -33,6 +33,7 @@ ModelRuntime::ModelRuntime(Config config)
       m_kv(m_config.groups, m_config.model->options.prefixCaching,
            static_cast<std::uint64_t>(Clock::now().time_since_epoch().count())),
       m_scheduler(m_kv, m_config.scheduler),
+      m_adapters(*m_config.runner),
       m_metrics(m_config.model->options.contextTokens),
       m_weightBytes(m_config.runner->program().weightBytes()),
       m_scratchBytes(m_config.runner->program().scratchBytes()),
@@ -60,9 +61,19 @@ ModelRuntime::Active* ModelRuntime::find(SequenceId sequence) const {
     return found == m_requests.end() ? nullptr : found->second.get();
 }
 
-void ModelRuntime::submit(RequestId id, PreparedRequest prepared, std::shared_ptr<EventSink> sink) {
+bool ModelRuntime::submit(RequestId id, PreparedRequest& prepared,
+                          std::shared_ptr<EventSink>& sink) {
+    AdapterSlots::Use adapter;
+    if (prepared.adapterId != 0) {
+        auto entered = m_adapters.enter(prepared.adapterId);
+        if (!entered) {
+            return false;
+        }
+        adapter = std::move(*entered);
+    }
     auto request = std::make_unique<Active>();
     request->id = id;
+    request->adapterSlot = adapter.slot;
     request->prepared = std::move(prepared);
     request->sink = std::move(sink);
     request->color = m_nextColor;
@@ -89,11 +100,13 @@ void ModelRuntime::submit(RequestId id, PreparedRequest prepared, std::shared_pt
                                  .tokens = request->prepared.promptIds,
                                  .priority = asked.priority,
                                  .salt = asked.cacheSalt,
-                                 .adapter = {},
+                                 .adapter = std::move(adapter.key),
+                                 .adapterSlot = adapter.slot,
                                  .holder = {.request = id, .color = request->color},
                                  .rowsFrom = rowsFrom,
                                  .typesFrom = request->prepared.typesFrom});
     m_requests.emplace(id, std::move(request));
+    return true;
 }
 
 void ModelRuntime::end(RequestId id, FinishReason reason, const std::optional<Error>& error) {
@@ -410,6 +423,7 @@ void ModelRuntime::eraseIfFinished(Active& request) {
     if (const auto& deadline = request.prepared.request.deadline) {
         m_deadlines.erase({*deadline, request.id});
     }
+    m_adapters.leave(request.adapterSlot);
     m_requests.erase(request.id);
 }
 

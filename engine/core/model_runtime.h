@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "engine/core/active_request.h"
+#include "engine/core/adapter_slots.h"
 #include "engine/engine.h"
 #include "engine/exec/runner.h"
 #include "engine/exec/sampler.h"
@@ -49,8 +50,10 @@ public:
     [[nodiscard]] bool hasWork() const { return m_scheduler.hasWork(); }
     [[nodiscard]] std::optional<Clock::time_point> nextDeadline() const;
 
-    /// [locked] Takes a request that passed checkPrepared.
-    void submit(RequestId id, PreparedRequest request, std::shared_ptr<EventSink> sink);
+    /// [locked] Takes a request that passed checkPrepared. False, taking nothing, when its adapter
+    /// was unloaded.
+    [[nodiscard]] bool submit(RequestId id, PreparedRequest& request,
+                              std::shared_ptr<EventSink>& sink);
     /// [locked] Ends every choice of a request that has not ended. Unknown ids are ignored.
     void end(RequestId id, FinishReason reason, const std::optional<Error>& error);
     /// [locked]
@@ -59,6 +62,10 @@ public:
     void endOverdue(Clock::time_point now);
     /// [locked]
     void setPaused(RequestId id, bool isPaused);
+    /// [locked]
+    void addAdapter(AdapterHandover adapter) { m_adapters.add(std::move(adapter)); }
+    /// [locked] Those that have it go on with it. Unknown ids are ignored.
+    void removeAdapter(std::uint64_t id) { m_adapters.remove(id); }
     /// [locked]
     void forgetCached() { m_kv.forgetCached(); }
 
@@ -118,6 +125,7 @@ private:
     Config m_config;
     KvManager m_kv;
     Scheduler m_scheduler;
+    AdapterSlots m_adapters;
     Sampler m_sampler;
     ModelMetrics m_metrics;
     FlightRecorder m_recorder;

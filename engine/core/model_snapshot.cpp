@@ -47,6 +47,7 @@ RequestSnapshot snapshotRequest(const ActiveRequest& request, const SequenceView
     RequestSnapshot snapshot{
         .id = request.id,
         .clientId = request.prepared.request.clientId,
+        .adapter = request.prepared.request.adapter,
         .state = view.state,
         .waitReason = describe(view.wait),
         .color = request.color,
@@ -67,6 +68,16 @@ RequestSnapshot snapshotRequest(const ActiveRequest& request, const SequenceView
     return snapshot;
 }
 
+// A name that was unloaded and loaded again counts for the one that takes requests.
+void countUser(std::vector<AdapterSnapshot>& adapters, const std::string& name, bool isRunning) {
+    for (auto adapter = adapters.rbegin(); adapter != adapters.rend(); ++adapter) {
+        if (adapter->name == name) {
+            ++(isRunning ? adapter->running : adapter->waiting);
+            return;
+        }
+    }
+}
+
 }  // namespace
 
 ModelSnapshot ModelRuntime::snapshot(Clock::time_point now) const {
@@ -81,6 +92,7 @@ ModelSnapshot ModelRuntime::snapshot(Clock::time_point now) const {
         .weightBytes = m_weightBytes,
         .kvBytes = m_kvBytes,
         .scratchBytes = m_scratchBytes,
+        .adapters = m_adapters.snapshot(),
         .groups = snapshotGroups(m_kv, m_config.runner->kvLayout())};
     for (const SequenceView& view : m_scheduler.views()) {
         const Active* request = find(view.id);
@@ -95,9 +107,13 @@ ModelSnapshot ModelRuntime::snapshot(Clock::time_point now) const {
             const bool isRunning =
                 view.state == RequestState::kPrefill || view.state == RequestState::kDecode;
             ++(isRunning ? snapshot.running : snapshot.waiting);
+            countUser(snapshot.adapters, request->prepared.request.adapter, isRunning);
         }
         shown->blocks += static_cast<std::int32_t>(view.blocks);
         shown->preemptions += view.preemptions;
+    }
+    for (const AdapterSnapshot& adapter : snapshot.adapters) {
+        snapshot.adapterBytes += adapter.bytes;
     }
     snapshot.counters = m_metrics.counters();
     snapshot.counters.evictions = m_kv.evictions();

@@ -19,6 +19,10 @@ constexpr std::int64_t kStepTokens = 2048;
 constexpr std::int64_t kMostRowFloats = std::int64_t{1} << 26;
 constexpr SequenceId kMain = 1;
 
+std::string keyOf(std::int32_t slot) {
+    return slot < 0 ? std::string() : std::to_string(slot);
+}
+
 class EngineScorer final : public Scorer {
 public:
     EngineScorer(std::unique_ptr<kernels::Backend> backend, std::unique_ptr<Runner> runner,
@@ -112,7 +116,14 @@ void EngineScorer::addNeighbours(std::span<const TokenId> ids, Scheduler& schedu
         std::vector<TokenId> tokens(ids.rbegin(),
                                     ids.rbegin() + static_cast<std::ptrdiff_t>(length));
         const auto id = kMain + static_cast<SequenceId>(n);
-        scheduler.add({.id = id, .tokens = std::move(tokens), .holder = {.request = id}});
+        // None, then each of the adapters, and so on.
+        const std::int32_t slot =
+            (n - 1) % (static_cast<std::int32_t>(m_options.adapters.size()) + 1) - 1;
+        scheduler.add({.id = id,
+                       .tokens = std::move(tokens),
+                       .adapter = keyOf(slot),
+                       .adapterSlot = slot,
+                       .holder = {.request = id}});
     }
 }
 
@@ -123,8 +134,11 @@ Result<std::int64_t> EngineScorer::runFrom(std::span<const TokenId> ids, std::in
                                 .maxOutputs = m_maxRows,
                                 .maxRunning = m_options.batch,
                                 .maxChunk = m_options.chunk});
+    const std::int32_t slot = m_options.adapters.empty() ? -1 : 0;
     scheduler.add({.id = kMain,
                    .tokens = {ids.begin(), ids.end()},
+                   .adapter = keyOf(slot),
+                   .adapterSlot = slot,
                    .holder = {.request = kMain},
                    .rowsFrom = rowsFrom});
     addNeighbours(ids, scheduler);
@@ -239,6 +253,13 @@ Result<std::unique_ptr<Scorer>> Scorer::create(const std::filesystem::path& mode
                                               .maxSequences = options.batch}});
     if (!runner) {
         return forward(runner);
+    }
+    for (std::size_t slot = 0; slot < options.adapters.size(); ++slot) {
+        auto adapter = (*runner)->adapterMaker()->make(options.adapters[slot]);
+        if (!adapter) {
+            return forward(adapter);
+        }
+        (*runner)->setAdapter(static_cast<std::int32_t>(slot), std::move(adapter->adapter));
     }
     return std::make_unique<EngineScorer>(std::move(*backend), std::move(*runner), options,
                                           source->spec.contextTokens, maxRows);

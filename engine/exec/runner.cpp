@@ -1,5 +1,6 @@
 #include "engine/exec/runner.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -44,6 +45,10 @@ Status checkPlan(const BatchPlan& plan, std::size_t groups) {
                           std::to_string(table.stride));
         }
     }
+    if (!plan.adapters.empty() && plan.adapters.size() != plan.slices.size()) {
+        return broken(std::to_string(plan.adapters.size()) + " adapters for " +
+                      std::to_string(plan.slices.size()) + " sequences");
+    }
     for (const std::int32_t row : plan.outputRows) {
         if (row < 0 || static_cast<std::size_t>(row) >= plan.tokens.size()) {
             return broken("output row " + std::to_string(row) + " of " +
@@ -56,11 +61,13 @@ Status checkPlan(const BatchPlan& plan, std::size_t groups) {
 class ProgramRunner final : public Runner {
 public:
     ProgramRunner(kernels::Backend& backend, std::unique_ptr<kernels::Program> program,
-                  kernels::KvLayout kv, std::vector<KvGroupSpec> groups)
+                  kernels::KvLayout kv, std::vector<KvGroupSpec> groups,
+                  std::shared_ptr<const MatrixLayout> layout)
         : m_backend(backend),
           m_kv(std::move(kv)),
           m_groups(std::move(groups)),
-          m_program(std::move(program)) {
+          m_program(std::move(program)),
+          m_layout(std::move(layout)) {
         const kernels::OpList& ops = m_program->ops();
         m_outputCols = ops.values[static_cast<std::size_t>(ops.output)].cols;
     }
@@ -87,6 +94,16 @@ public:
         return bytes;
     }
 
+    std::shared_ptr<const AdapterMaker> adapterMaker() const override {
+        return m_layout ? std::make_shared<AdapterMaker>(m_backend, m_program, m_layout) : nullptr;
+    }
+
+    void setAdapter(std::int32_t slot, std::unique_ptr<const kernels::Adapter> adapter) override {
+        const auto index = static_cast<std::size_t>(slot);
+        m_slots.resize(std::max(m_slots.size(), index + 1));
+        m_slots[index] = std::move(adapter);
+    }
+
     Result<std::span<float>> run(const BatchPlan& plan) override {
         if (!m_cache) {
             return fail(ErrorCode::kInternal, "a step before its KV cache was allocated");
@@ -104,13 +121,17 @@ public:
         for (const GroupTable& table : plan.tables) {
             m_tables.push_back({.blocks = table.blocks, .stride = table.stride});
         }
+        if (auto status = chooseAdapters(plan); !status) {
+            return forward(status);
+        }
         m_logits.resize(plan.outputRows.size() * static_cast<std::size_t>(m_outputCols));
         const kernels::StepInputs inputs{.tokens = plan.tokens,
                                          .positions = plan.positions,
                                          .sequences = plan.slices,
                                          .tables = m_tables,
                                          .outputRows = plan.outputRows,
-                                         .tokenTypes = plan.tokenTypes};
+                                         .tokenTypes = plan.tokenTypes,
+                                         .adapters = m_adapters};
         const auto ticket = m_backend.submit(*m_program, *m_cache, inputs, {.rows = m_logits});
         if (!ticket) {
             return tl::unexpected<Error>(ticket.error());
@@ -122,17 +143,38 @@ public:
     }
 
 private:
+    Status chooseAdapters(const BatchPlan& plan) {
+        m_adapters.clear();
+        if (std::ranges::all_of(plan.adapters, [](std::int32_t slot) { return slot < 0; })) {
+            return {};
+        }
+        for (const std::int32_t slot : plan.adapters) {
+            const auto index = static_cast<std::size_t>(slot);
+            if (slot >= 0 && (index >= m_slots.size() || !m_slots[index])) {
+                return broken("adapter slot " + std::to_string(slot) + " is empty");
+            }
+            m_adapters.push_back(slot < 0 ? nullptr : m_slots[index].get());
+        }
+        return {};
+    }
+
     kernels::Backend& m_backend;
     kernels::KvLayout m_kv;
     std::vector<KvGroupSpec> m_groups;
-    std::unique_ptr<kernels::Program> m_program;
+    std::shared_ptr<kernels::Program> m_program;
+    std::shared_ptr<const MatrixLayout> m_layout;
+    std::vector<std::unique_ptr<const kernels::Adapter>> m_slots;
     std::unique_ptr<kernels::KvCache> m_cache;
     std::int64_t m_outputCols = 0;
     std::vector<kernels::BlockTables> m_tables;
+    std::vector<const kernels::Adapter*> m_adapters;  // [S] of the step, or empty
     std::vector<float> m_logits;
 };
 
 }  // namespace
+
+void Runner::setAdapter(std::int32_t /*slot*/,
+                        std::unique_ptr<const kernels::Adapter> /*adapter*/) {}
 
 Result<std::unique_ptr<Runner>> Runner::create(kernels::Backend& backend, const ModelSource& source,
                                                const RunnerOptions& options) {
@@ -149,7 +191,7 @@ Result<std::unique_ptr<Runner>> Runner::create(kernels::Backend& backend, const 
     }
     source.tensors->releasePages();
     return std::make_unique<ProgramRunner>(backend, std::move(*program), std::move(pass->kv),
-                                           std::move(pass->groups));
+                                           std::move(pass->groups), source.layout);
 }
 
 }  // namespace quern::engine

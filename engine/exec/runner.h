@@ -4,6 +4,7 @@
 #include <memory>
 #include <span>
 
+#include "engine/exec/adapter_maker.h"
 #include "engine/model/forward.h"
 #include "engine/sched/batch_plan.h"
 #include "kernels/kernels.h"
@@ -36,6 +37,13 @@ public:
     [[nodiscard]] virtual kernels::Program& program() = 0;
     /// Columns of a result: logits of the vocabulary, or the elements of a vector.
     [[nodiscard]] virtual std::int64_t vocabSize() const = 0;
+
+    /// Makes adapters for this model, also on other threads and beside steps; null where the model
+    /// takes none.
+    [[nodiscard]] virtual std::shared_ptr<const AdapterMaker> adapterMaker() const { return {}; }
+    /// Puts an adapter of this model's maker into a slot that plans then may name, or takes it out
+    /// (null).
+    virtual void setAdapter(std::int32_t slot, std::unique_ptr<const kernels::Adapter> adapter);
 
     /// Computes one step: the plan's block copies, then its tokens. The result [R, vocab] is valid
     /// until the next call and may be changed by the caller (samplers work in place). kInternal for

@@ -28,6 +28,7 @@ struct BatchPlan {
     std::vector<std::int32_t> tokenTypes;        // [T]
     std::vector<kernels::SequenceSlice> slices;  // [S]
     std::vector<SequenceId> sequences;           // [S]
+    std::vector<std::int32_t> adapters;          // [S] slot of the runner's; −1: none
     std::vector<GroupTable> tables;              // [groups]
     std::vector<std::int32_t> outputRows;        // [R] indices into tokens
     std::vector<std::int32_t> outputSlice;       // [R] index into slices

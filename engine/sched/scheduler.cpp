@@ -34,6 +34,7 @@ struct Scheduler::Sequence {
     std::int64_t computed = 0;  // tokens whose keys and values are in its blocks
     std::int64_t rowsFrom = 0;  // first token whose logits are still wanted
     std::int64_t typesFrom = 0;
+    std::int32_t adapterSlot = -1;
     std::int64_t chunk = 0;  // its tokens in the step that is being planned or run
     std::int32_t preemptions = 0;
     bool isRunning = false;
@@ -72,6 +73,7 @@ void Scheduler::add(SequenceSpec spec) {
     sequence->kv = m_kv.open(spec.salt, spec.adapter, spec.holder);
     sequence->rowsFrom = std::min(spec.rowsFrom.value_or(sequence->size()), sequence->size() - 1);
     sequence->typesFrom = spec.typesFrom;
+    sequence->adapterSlot = spec.adapterSlot;
     startWaiting(*sequence);
     m_sequences.emplace(spec.id, std::move(sequence));
 }
@@ -92,6 +94,7 @@ void Scheduler::fork(SequenceId parentId, SequenceId childId) {
     }
     child->kv.published = 0;
     child->rowsFrom = parent->size();
+    child->adapterSlot = parent->adapterSlot;
     child->isPaused = parent->isPaused;
     child->wasAdmitted = true;
     if (hasSlot() && !m_kv.fork(parent->kv, child->kv, parent->computed, m_copies)) {
@@ -351,6 +354,7 @@ void Scheduler::fillPlan(BatchPlan& plan) {
     plan.tokenTypes.clear();
     plan.slices.clear();
     plan.sequences.clear();
+    plan.adapters.clear();
     plan.outputRows.clear();
     plan.outputSlice.clear();
     plan.copies.clear();
@@ -380,6 +384,7 @@ void Scheduler::fillPlan(BatchPlan& plan) {
         plan.slices.push_back(kernels::SequenceSlice{
             .firstToken = first, .tokenCount = static_cast<std::int32_t>(sequence->chunk)});
         plan.sequences.push_back(sequence->id);
+        plan.adapters.push_back(sequence->adapterSlot);
         for (std::size_t g = 0; g < plan.tables.size(); ++g) {
             plan.tables[g].stride =
                 std::max(plan.tables[g].stride,

@@ -29,7 +29,8 @@ struct SequenceSpec {
     std::vector<TokenId> tokens;  // at least one
     std::int32_t priority = 0;    // lower runs first
     std::string salt;
-    std::string adapter;
+    std::string adapter;            // keeps its blocks apart from those of others
+    std::int32_t adapterSlot = -1;  // of the runner's; −1: none
     BlockHolder holder;
     /// Logits are wanted of this token and all after it; absent: of the last only. A prefix hit
     /// never covers one of them.

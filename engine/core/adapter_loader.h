@@ -1,0 +1,19 @@
+#pragma once
+
+#include "engine/core/adapter_slots.h"
+#include "engine/core/model_loader.h"
+
+namespace quern::engine {
+
+/// Reads an adapter and takes it over for the model of `maker`. What it takes is promised in
+/// `ledger`, which must outlive it, for as long as the handover's lease lives. `options` name it
+/// and its model. Errors as Engine::loadAdapter. Any thread.
+[[nodiscard]] Result<AdapterHandover> makeAdapter(const AdapterMaker& maker,
+                                                  const AdapterOptions& options, std::uint64_t id,
+                                                  const ModelFactory& factory,
+                                                  MemoryLedger& ledger);
+
+/// How an adapter is called that was not given a name: the file's stem, or the folder's name.
+[[nodiscard]] std::string adapterNameOf(const std::filesystem::path& path);
+
+}  // namespace quern::engine
