@@ -35,6 +35,25 @@ std::string_view hostOf(std::string_view text) {
     return text.substr(0, text.find(':'));
 }
 
+std::string_view keyOf(const HttpRequest& request) {
+    std::string_view given = request.header("authorization");
+    constexpr std::string_view kBearer = "Bearer ";
+    if (equalButForCase(given.substr(0, kBearer.size()), kBearer)) {
+        given.remove_prefix(kBearer.size());
+        return given;
+    }
+    return request.header("x-api-key");
+}
+
+// Takes as long whichever it is.
+bool isOneOf(std::string_view given, const std::vector<std::string>& keys) {
+    bool isKnown = false;
+    for (const std::string& key : keys) {
+        isKnown = equalInConstantTime(given, key) || isKnown;
+    }
+    return isKnown;
+}
+
 }  // namespace
 
 bool isLoopbackHost(std::string_view host) {
@@ -44,7 +63,7 @@ bool isLoopbackHost(std::string_view host) {
     return isDotted || equalButForCase(host, kLocal) || host == "::1";
 }
 
-std::optional<ApiError> Access::refusal(const HttpRequest& request, bool needsKey) const {
+std::optional<ApiError> Access::refusal(const HttpRequest& request, Right right) const {
     if (m_isLoopback) {
         const auto host = request.header("host");
         const auto origin = request.header("origin");
@@ -56,22 +75,20 @@ std::optional<ApiError> Access::refusal(const HttpRequest& request, bool needsKe
             return fromStatus(403, "pages of other origins may not use this server");
         }
     }
-    if (m_keys.empty() || !needsKey) {
+    const bool isOpen = m_keys.empty() && (right == Right::kUse || m_adminKeys.empty());
+    if (right == Right::kNone || isOpen) {
         return std::nullopt;
     }
-    std::string_view given = request.header("authorization");
-    constexpr std::string_view kBearer = "Bearer ";
-    if (equalButForCase(given.substr(0, kBearer.size()), kBearer)) {
-        given.remove_prefix(kBearer.size());
-    } else {
-        given = request.header("x-api-key");
-    }
-    bool isKnown = false;
-    for (const std::string& key : m_keys) {
-        isKnown = equalInConstantTime(given, key) || isKnown;
+    const std::string_view given = keyOf(request);
+    const bool isAdmin = isOneOf(given, m_adminKeys);
+    const bool isKnown = isOneOf(given, m_keys) || isAdmin;
+    if (isAdmin || (isKnown && right == Right::kUse)) {
+        return std::nullopt;
     }
     if (isKnown) {
-        return std::nullopt;
+        return fromStatus(403, m_adminKeys.empty()
+                                   ? "this needs an admin key: start the server with --admin-key"
+                                   : "this needs the admin key");
     }
     return fromStatus(401, given.empty() ? "this server wants an API key: Authorization: Bearer KEY"
                                          : "the API key is not right");

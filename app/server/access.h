@@ -12,16 +12,21 @@ namespace quern::app {
 /// Who may ask. Immutable; any thread.
 class Access {
 public:
-    Access(std::vector<std::string> keys, bool isLoopback)
-        : m_keys(std::move(keys)), m_isLoopback(isLoopback) {}
+    /// What a path asks of who asks for it.
+    enum class Right { kNone, kUse, kAdmin };
+
+    /// Keys to use models, and keys to change them, which may do both. Without keys to use,
+    /// everyone may; without any key, everyone may change them too.
+    Access(std::vector<std::string> keys, std::vector<std::string> adminKeys, bool isLoopback)
+        : m_keys(std::move(keys)), m_adminKeys(std::move(adminKeys)), m_isLoopback(isLoopback) {}
 
     /// The reason to refuse, if there is one. On loopback a Host or Origin of another name is
-    /// refused: a web page must not reach the endpoint through DNS rebinding. `needsKey` is false
-    /// for /health.
-    [[nodiscard]] std::optional<ApiError> refusal(const HttpRequest& request, bool needsKey) const;
+    /// refused: a web page must not reach the endpoint through DNS rebinding.
+    [[nodiscard]] std::optional<ApiError> refusal(const HttpRequest& request, Right right) const;
 
 private:
     std::vector<std::string> m_keys;
+    std::vector<std::string> m_adminKeys;
     bool m_isLoopback;
 };
 

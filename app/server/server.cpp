@@ -1,11 +1,13 @@
 #include "app/server/server.h"
 
+#include <algorithm>
 #include <deque>
 #include <map>
 #include <mutex>
 
 #include "app/server/access.h"
 #include "app/server/http/http_server.h"
+#include "app/server/openai/adapter_routes.h"
 #include "app/server/openai/generation_job.h"
 #include "app/server/openai/metrics_text.h"
 #include "app/server/openai/model_routes.h"
@@ -54,7 +56,7 @@ public:
     ApiServer(engine::Engine& engine, const ServerOptions& options)
         : m_engine(engine),
           m_host(options.host),
-          m_access(options.apiKeys, isLoopbackHost(options.host)) {
+          m_access(options.apiKeys, options.adminKeys, isLoopbackHost(options.host)) {
         addRoutes();
     }
 
@@ -114,12 +116,12 @@ private:
     struct Route {
         std::string method;
         Handler handler;
-        bool needsKey = true;
+        Access::Right right = Access::Right::kUse;
     };
 
     void add(const std::string& method, const std::string& path, Handler handler,
-             bool needsKey = true) {
-        m_routes[path].push_back({method, std::move(handler), needsKey});
+             Access::Right right = Access::Right::kUse) {
+        m_routes[path].push_back({method, std::move(handler), right});
     }
 
     // A handler that answers at once.
@@ -168,16 +170,23 @@ private:
             aside([this](const auto& request) { return detokenize(m_engine, request.body); }));
         add("POST", "/apply-template",
             aside([this](const auto& request) { return applyTemplate(m_engine, request.body); }));
+        add("POST", "/v1/load_lora_adapter",
+            aside([this](const auto& request) { return loadLoraAdapter(m_engine, request.body); }),
+            Access::Right::kAdmin);
+        add("POST", "/v1/unload_lora_adapter", aside([this](const auto& request) {
+                return unloadLoraAdapter(m_engine, request.body);
+            }),
+            Access::Right::kAdmin);
         const auto health = atOnce([this](const auto&) { return healthAnswer(); });
-        add("GET", "/health", health, false);
-        add("GET", "/ready", health, false);
+        add("GET", "/health", health, Access::Right::kNone);
+        add("GET", "/ready", health, Access::Right::kNone);
         add("GET", "/version", atOnce([](const auto&) {
                 return HttpResponse{.status = 200,
                                     .contentType = "application/json",
                                     .body = "{\"version\":\"" QUERN_VERSION "\"}",
                                     .headers = {}};
             }),
-            false);
+            Access::Right::kNone);
         add("GET", "/metrics", atOnce([this](const auto&) {
                 return HttpResponse{.status = 200,
                                     .contentType = "text/plain; version=0.0.4; charset=utf-8",
@@ -255,7 +264,7 @@ private:
         };
         const Route* route = nullptr;
         if (const auto error = findRoute(request, route)) {
-            if (const auto refused = m_access.refusal(request, true)) {
+            if (const auto refused = m_access.refusal(request, Access::Right::kUse)) {
                 refuse(*refused);
                 return;
             }
@@ -266,7 +275,8 @@ private:
             refuse(*error);
             return;
         }
-        if (const auto error = m_access.refusal(request, route == nullptr || route->needsKey)) {
+        if (const auto error =
+                m_access.refusal(request, route == nullptr ? Access::Right::kUse : route->right)) {
             refuse(*error);
             return;
         }
@@ -349,8 +359,8 @@ private:
 
 Result<std::unique_ptr<Server>> Server::start(engine::Engine& engine,
                                               const ServerOptions& options) {
-    for (const std::string& key : options.apiKeys) {
-        if (key.empty()) {
+    for (const auto* keys : {&options.apiKeys, &options.adminKeys}) {
+        if (std::ranges::any_of(*keys, &std::string::empty)) {
             return failField("api_key", "an API key must not be empty");
         }
     }

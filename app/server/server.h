@@ -18,6 +18,8 @@ struct ServerOptions {
     std::uint16_t port = kDefaultPort;  // 0: a free one
     /// Empty: none is asked for, which is refused on any address but loopback.
     std::vector<std::string> apiKeys;
+    /// Those who may also load and unload adapters. Empty: nobody where there are keys, else all.
+    std::vector<std::string> adminKeys;
     std::size_t maxBodyBytes = 8 * 1024 * 1024;
     std::size_t maxConnections = 1024;
     std::chrono::milliseconds stalledClient{30000};

@@ -46,7 +46,8 @@ public:
         if (m_model == nullptr) {
             return;
         }
-        m_identity.model = m_model->name;
+        // An adapter is a model of its own name.
+        m_identity.model = m_request.model.empty() ? m_model->name : m_request.model;
         for (std::size_t i = 0; i < m_runs.size(); ++i) {
             prepare(std::move(m_request.prompts[i]),
                     [this, i](engine::PreparedRequest& prepared) { onPrepared(i, prepared); });

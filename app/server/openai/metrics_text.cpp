@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <chrono>
 #include <fstream>
 #include <functional>
 #include <sstream>
@@ -94,6 +95,36 @@ double blockShare(const ModelSnapshot& model) {
     return all > 0 ? static_cast<double>(held) / static_cast<double>(all) : 0.0;
 }
 
+// As vLLM has it: one line a model, the names in labels, the time as value.
+void writeAdapters(Writer& out, const engine::EngineSnapshot& snapshot) {
+    const auto names = [](const ModelSnapshot& model,
+                          std::int32_t engine::AdapterSnapshot::*count) {
+        std::string text;
+        for (const auto& adapter : model.adapters) {
+            if (adapter.*count > 0) {
+                text += (text.empty() ? "" : ",") + escaped(adapter.name);
+            }
+        }
+        return text;
+    };
+    out.family("vllm:lora_requests_info", "gauge", "Adapters of running and waiting requests.");
+    const auto now =
+        std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch());
+    for (const auto& model : snapshot.models) {
+        if (!model.adapters.empty()) {
+            out.value("vllm:lora_requests_info",
+                      fmt::format("{},max_lora=\"{}\",running_lora_adapters=\"{}\","
+                                  "waiting_lora_adapters=\"{}\"",
+                                  Writer::labels(model), model.adapters.size(),
+                                  names(model, &engine::AdapterSnapshot::running),
+                                  names(model, &engine::AdapterSnapshot::waiting)),
+                      now.count());
+        }
+    }
+    out.perModel("quern_adapter_bytes", "gauge", "Memory of LoRA adapters.",
+                 [](const auto& m) { return static_cast<double>(m.adapterBytes); });
+}
+
 void writeEngine(Writer& out, const engine::EngineSnapshot& snapshot) {
     out.perModel("vllm:num_requests_running", "gauge", "Requests in the batch.",
                  [](const auto& m) { return m.running; });
@@ -113,6 +144,7 @@ void writeEngine(Writer& out, const engine::EngineSnapshot& snapshot) {
                 1);
         }
     }
+    writeAdapters(out, snapshot);
     const auto counter = [&](const char* name, const char* help, auto member) {
         out.perModel(name, "counter", help, [member](const ModelSnapshot& m) {
             return static_cast<double>(m.counters.*member);

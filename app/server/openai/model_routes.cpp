@@ -36,6 +36,8 @@ Json modelJson(const engine::LoadedModel& model) {
             {"object", "model"},
             {"created", 0},
             {"owned_by", "quern"},
+            {"root", model.name},
+            {"parent", nullptr},
             {"max_model_len", model.options.contextTokens},
             {"size", model.info.fileBytes},
             {"parameters", model.info.parameters},
@@ -43,6 +45,16 @@ Json modelJson(const engine::LoadedModel& model) {
             {"quantization", model.info.quantization},
             {"task", engine::taskName(model.info.task)},
             {"state", "loaded"}};
+}
+
+// An adapter is a model of its own name, with what its base has.
+Json adapterJson(const engine::LoadedAdapter& adapter, const engine::LoadedModel& base) {
+    Json json = modelJson(base);
+    json["id"] = adapter.name;
+    json["root"] = adapter.name;
+    json["parent"] = base.name;
+    json["size"] = adapter.info.bytes;
+    return json;
 }
 
 using Answer = tl::expected<Json, ApiError>;
@@ -105,11 +117,22 @@ HttpResponse listModels(const engine::Engine& engine) {
     for (const auto& model : engine.models()) {
         list["data"].push_back(modelJson(*model));
     }
+    for (const auto& adapter : engine.adapters()) {
+        if (const auto base = engine.find(adapter->model)) {
+            list["data"].push_back(adapterJson(*adapter, **base));
+        }
+    }
     return answer(list);
 }
 
 HttpResponse describeModel(const engine::Engine& engine, const std::string& segment) {
-    auto model = engine.find(percentDecoded(segment));
+    const std::string name = percentDecoded(segment);
+    auto model = engine.find(name);
+    for (const auto& adapter : engine.adapters()) {
+        if (model && adapter->name == name) {
+            return answer(adapterJson(*adapter, **model));
+        }
+    }
     return model ? answer(modelJson(**model)) : errorResponse(fromEngine(model.error()));
 }
 

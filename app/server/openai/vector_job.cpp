@@ -29,7 +29,7 @@ public:
         if (model == nullptr) {
             return;
         }
-        m_model = model->name;
+        m_model = m_request.model.empty() ? model->name : m_request.model;
         for (std::size_t i = 0; i < kAtOnce && !isOver(); ++i) {
             startNext();
         }
