@@ -108,6 +108,7 @@ private:
         command
             ->add_option("--logprobs", m_run.logprobs, "log-probabilities, with N others a token")
             ->check(wholeNumber<std::int32_t>(0, 20));
+        m_run.lora.addTo(*command, "a LoRA adapter: a .gguf file or a PEFT folder");
         m_run.sampling.addTo(*command);
         m_run.modelFlags.addTo(*command);
     }
@@ -121,6 +122,7 @@ private:
         command->add_option("model", m_chat.model, "a path, a name, or starter (the default)");
         command->add_option("--system", m_chat.system, "the system prompt of new conversations");
         command->add_flag("--resume", m_chat.resumesLast, "goes on with the newest conversation");
+        m_chat.lora.addTo(*command, "a LoRA adapter: a .gguf file or a PEFT folder");
         m_chat.sampling.addTo(*command);
         m_chat.modelFlags.addTo(*command);
     }
@@ -160,8 +162,12 @@ private:
         auto* command =
             add(m_app, "serve", "an OpenAI-compatible endpoint on this machine", [this] {
                 // Set but empty is a key that failed to be read, not a wish for none.
-                if (const char* key = std::getenv("QUERN_API_KEY"); key && !m_serve.apiKey) {
-                    m_serve.apiKey = key;
+                for (const auto& [variable, key] :
+                     {std::pair("QUERN_API_KEY", &m_serve.apiKey),
+                      std::pair("QUERN_ADMIN_KEY", &m_serve.adminKey)}) {
+                    if (const char* value = std::getenv(variable); value && !*key) {
+                        *key = value;
+                    }
                 }
                 return withLibrary([this](const auto&, auto& library) {
                     return runServe(m_serve, library, m_interrupts);
@@ -173,6 +179,10 @@ private:
             ->check(wholeNumber<std::uint16_t>(0));
         command->add_option("--api-key", m_serve.apiKey,
                             "the key that clients must send (or QUERN_API_KEY)");
+        command->add_option("--admin-key", m_serve.adminKey,
+                            "the key for loading and unloading adapters (or QUERN_ADMIN_KEY)");
+        m_serve.lora.addTo(
+            *command, "a LoRA adapter, served under its own name (may be given several times)");
         m_serve.modelFlags.addTo(*command);
     }
 
@@ -322,12 +332,17 @@ private:
                     m_verify.kvType =
                         m_verifyKvType == "f16" ? kernels::DType::kF16 : kernels::DType::kF32;
                 }
+                for (const engine::AdapterOptions& adapter : m_verifyLora.adapters()) {
+                    m_verify.adapters.push_back(adapter.path);
+                }
                 return runVerify(m_verify, engine::Scorer::create, std::cout, std::cerr);
             });
         });
         command->add_option("model", m_model, "a path or a name")->required();
         command->add_option("--expected", m_verify.expected, "the reference's expected.json")
             ->required();
+        m_verifyLora.addTo(*command,
+                           "with a LoRA adapter; further ones run beside it with --batch");
         command->add_option("--chunk", m_verify.chunk, "also in chunks of N prompt tokens")
             ->check(wholeNumber<std::int32_t>(1));
         command->add_option("--batch", m_verify.batch, "also among N sequences")
@@ -360,6 +375,7 @@ private:
     bool m_looksElsewhere = false;
     std::string m_verifyActivations;
     std::string m_verifyKvType;
+    LoraFlags m_verifyLora;
     InfoOptions m_info;
     ImportCommandOptions m_import;
     RunOptions m_run;

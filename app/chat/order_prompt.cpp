@@ -44,7 +44,8 @@ Result<Conversation> conversationOf(ConversationStore& store, const ReplyOrder& 
 engine::Request requestFor(const Conversation& conversation, const ReplyOrder& order,
                            const engine::LoadedModel& model) {
     engine::Request request;
-    request.model = model.name;
+    // The order may name an adapter of the model.
+    request.model = order.model.empty() ? model.name : order.model;
     request.prompt = buildChatPrompt(conversation, order.firstMessage, order.continuesParent);
     request.sampling = order.sampling.value_or(chatSampling(model));
     request.output.maxTokens = order.maxTokens;

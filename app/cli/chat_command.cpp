@@ -117,7 +117,7 @@ public:
         const bool isTerminal = ::isatty(STDIN_FILENO) != 0;
         if (isTerminal) {
             std::fprintf(stderr, "%s · /help for help · Ctrl+D leaves\n",
-                         withoutTerminalControls(m_session.model->name).c_str());
+                         withoutTerminalControls(m_session.name).c_str());
         }
         // At the prompt Ctrl+C is a key; where there is no terminal, it ends the program.
         if (isTerminal) {
@@ -201,7 +201,7 @@ private:
         if (m_conversation == 0) {
             order.systemPrompt = m_system;
         }
-        order.model = m_session.model->name;
+        order.model = m_session.name;
         engine::SamplingParams sampling = app::chatSampling(*m_session.model);
         engine::OutputParams output;
         m_options.sampling.apply(sampling, output);
@@ -301,7 +301,7 @@ int runChat(const ChatOptions& options, const app::DataFolders& folders,
         return reportError(store.error());
     }
     const std::string name = options.model.empty() ? app::kStarterName : options.model;
-    auto session = ModelSession::open(library, name, options.modelFlags, false);
+    auto session = ModelSession::open(library, name, options.modelFlags, false, {}, options.lora);
     if (!session) {
         return reportError(session.error());
     }

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "app/cli/interrupt.h"
+#include "app/cli/lora_flags.h"
 #include "app/cli/model_flags.h"
 #include "app/library/model_library.h"
 #include "app/storage/data_folders.h"
@@ -13,6 +14,7 @@ struct ChatOptions {
     std::string model;  // empty: starter
     std::string system;
     bool resumesLast = false;
+    LoraFlags lora;
     ModelFlags modelFlags;
     SamplingFlags sampling;
 };

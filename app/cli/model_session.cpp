@@ -30,7 +30,11 @@ const char* stageName(engine::LoadStage stage) {
 
 Result<ModelSession> ModelSession::open(const app::ModelLibrary& library,
                                         const std::string& nameOrPath, const ModelFlags& flags,
-                                        bool isQuiet, std::optional<engine::Pooling> pooling) {
+                                        bool isQuiet, std::optional<engine::Pooling> pooling,
+                                        const LoraFlags& lora) {
+    if (lora.specs.size() > 1) {
+        return failField("--lora", "--lora: a reply takes one adapter; serve takes several");
+    }
     auto path = library.resolve(nameOrPath);
     if (!path) {
         return forward(path);
@@ -40,6 +44,11 @@ Result<ModelSession> ModelSession::open(const app::ModelLibrary& library,
         return forward(options);
     }
     options->pooling = pooling;
+    const auto adapterBytes = lora.fileBytes();
+    if (!adapterBytes) {
+        return tl::unexpected<Error>(adapterBytes.error());
+    }
+    options->adapterBytes = *adapterBytes;
     ModelSession session;
     auto engine = engine::makeEngine(flags.engineOptions());
     if (!engine) {
@@ -67,6 +76,11 @@ Result<ModelSession> ModelSession::open(const app::ModelLibrary& library,
             tellUser(note);
         }
     }
+    auto adapters = lora.load(*session.engine, isQuiet);
+    if (!adapters) {
+        return forward(adapters);
+    }
+    session.name = adapters->empty() ? session.model->name : adapters->front()->name;
     return session;
 }
 

@@ -49,10 +49,11 @@ Json asJson(const engine::TokenLogprob& logprob) {
     return entry;
 }
 
-engine::Request buildRequest(const RunOptions& options, const engine::LoadedModel& model,
+engine::Request buildRequest(const RunOptions& options, const ModelSession& session,
                              std::string prompt) {
+    const engine::LoadedModel& model = *session.model;
     engine::Request request;
-    request.model = model.name;
+    request.model = session.name;
     request.sampling = model.defaults;
     options.sampling.apply(request.sampling, request.output);
     request.output.topLogprobs = options.logprobs;
@@ -117,7 +118,8 @@ Reply printReply(ReplyStream& stream, engine::ReplyParser& parser, ReplyPrinter*
 
 void printJson(const Reply& reply, const engine::PreparedRequest& prepared) {
     const engine::Usage& usage = reply.finish.usage;
-    Json json{{"model", prepared.request.model},
+    const engine::Request& asked = prepared.request;
+    Json json{{"model", asked.adapter.empty() ? asked.model : asked.adapter},
               {"text", reply.text},
               {"tokens", reply.tokens},
               {"prompt_tokens", prepared.promptIds},
@@ -189,12 +191,13 @@ int runRun(const RunOptions& options, const app::ModelLibrary& library,
         return kExitUsage;
     }
     std::string prompt = std::move(*given);
-    auto session = ModelSession::open(library, options.model, options.modelFlags, options.asJson);
+    auto session = ModelSession::open(library, options.model, options.modelFlags, options.asJson,
+                                      {}, options.lora);
     if (!session) {
         return reportError(session.error());
     }
     engine::Engine& engine = *session->engine;
-    auto prepared = engine.prepare(buildRequest(options, *session->model, std::move(prompt)));
+    auto prepared = engine.prepare(buildRequest(options, *session, std::move(prompt)));
     if (!prepared) {
         return reportError(prepared.error());
     }

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "app/cli/interrupt.h"
+#include "app/cli/lora_flags.h"
 #include "app/cli/model_flags.h"
 #include "app/library/model_library.h"
 
@@ -17,6 +18,7 @@ struct RunOptions {
     bool isRaw = false;  // the prompt as it is, without a chat template
     bool asJson = false;
     std::int32_t logprobs = -1;
+    LoraFlags lora;
     ModelFlags modelFlags;
     SamplingFlags sampling;
 };

@@ -15,7 +15,8 @@ constexpr auto kGrace = std::chrono::seconds(30);
 Result<std::shared_ptr<const engine::LoadedModel>> loadNamed(engine::Engine& engine,
                                                              const app::ModelLibrary& library,
                                                              const std::string& name,
-                                                             const ModelFlags& flags) {
+                                                             const ModelFlags& flags,
+                                                             std::int64_t adapterBytes) {
     auto path = library.resolve(name);
     if (!path) {
         return forward(path);
@@ -24,6 +25,7 @@ Result<std::shared_ptr<const engine::LoadedModel>> loadNamed(engine::Engine& eng
     if (!options) {
         return forward(options);
     }
+    options->adapterBytes = adapterBytes;
     if (name.find('/') == std::string::npos && !name.ends_with(".gguf")) {
         options->name = name;
     }
@@ -44,13 +46,20 @@ int runServe(const ServeOptions& options, const app::ModelLibrary& library,
     if (options.apiKey) {
         serverOptions.apiKeys.push_back(*options.apiKey);
     }
+    if (options.adminKey) {
+        serverOptions.adminKeys.push_back(*options.adminKey);
+    }
+    const auto adapterBytes = options.lora.fileBytes();
+    if (!adapterBytes) {
+        return reportError(adapterBytes.error());
+    }
     // The port first: that it is taken should not cost a model's loading time.
     auto server = app::Server::start(**engine, serverOptions);
     if (!server) {
         return reportError(server.error());
     }
     for (const std::string& name : options.models) {
-        auto model = loadNamed(**engine, library, name, options.modelFlags);
+        auto model = loadNamed(**engine, library, name, options.modelFlags, *adapterBytes);
         if (!model) {
             return reportError(model.error());
         }
@@ -58,6 +67,9 @@ int runServe(const ServeOptions& options, const app::ModelLibrary& library,
         for (const std::string& note : (*model)->notes) {
             tellUser("  " + note);
         }
+    }
+    if (const auto adapters = options.lora.load(**engine, false); !adapters) {
+        return reportError(adapters.error());
     }
     tellUser("ready on " + (*server)->url() + "/v1");
 

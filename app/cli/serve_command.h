@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "app/cli/interrupt.h"
+#include "app/cli/lora_flags.h"
 #include "app/cli/model_flags.h"
 #include "app/library/model_library.h"
 #include "app/server/server.h"
@@ -15,7 +16,10 @@ struct ServeOptions {
     std::vector<std::string> models;
     std::string host = "127.0.0.1";
     std::uint16_t port = app::kDefaultPort;
-    std::optional<std::string> apiKey;  // an empty one is refused: a variable was not set
+    // An empty one is refused: a variable was not set.
+    std::optional<std::string> apiKey;
+    std::optional<std::string> adminKey;
+    LoraFlags lora;
     ModelFlags modelFlags;
 };
 

@@ -292,11 +292,14 @@ Result<VerifyReport> verifyModel(const VerifyOptions& options, const ScorerFacto
     if (!file) {
         return tl::unexpected<Error>(file.error());
     }
+    if (file->kind == GoldenKind::kVectors && !options.adapters.empty()) {
+        return fail(ErrorCode::kUnsupported, "--lora: vectors are verified without adapters");
+    }
     if (file->kind == GoldenKind::kVectors) {
         return verifyVectors(options, *file);
     }
     const bool isChosen = options.activations.has_value() || options.kvType.has_value();
-    ScoreOptions plain;
+    ScoreOptions plain{.adapters = options.adapters};
     plain.activations =
         options.activations.value_or(isChosen ? ActivationType::kQ8 : ActivationType::kF32);
     plain.kvType = options.kvType.value_or(isChosen ? DType::kF16 : DType::kF32);

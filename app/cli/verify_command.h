@@ -16,6 +16,7 @@ namespace quern::cli {
 struct VerifyOptions {
     std::filesystem::path model;
     std::filesystem::path expected;
+    std::vector<std::filesystem::path> adapters;  // the first is verified, the others run beside
     std::optional<kernels::ActivationType> activations;
     std::optional<kernels::DType> kvType;
     /// Each of these, where given, is a further run that must equal the plain one bit for bit.
