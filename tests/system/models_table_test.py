@@ -25,9 +25,11 @@ implementations computed. A test holds this page against the program.
 """
 
 
-def verify(model, expected):
+def verify(model, expected, *adapters):
     """(verdict, distance): the largest error as a share of the bar, over all cases."""
     tilings = ["--batch", 3, "--threads", 1]
+    for adapter in adapters:
+        tilings += ["--lora", adapter]
     if "last_logits" in json.loads(expected.read_text())["cases"][0]:
         tilings += ["--chunk", 7, "--prefix"]  # the text of a vector is computed in one step
     ran = quern("verify", model, "--expected", expected, "--json", *tilings, timeout=900)
@@ -58,6 +60,23 @@ def architectures():
     for (model, kind), job in jobs.items():
         verdict, distance = job.result()
         lines.append(f"| {model} | {kind} | {verdict} | {distance} |")
+    return lines
+
+
+def adapters():
+    folder, models = golden("lora"), golden("models")
+    base_of = {path: json.loads((path / "expected.json").read_text())["base"] for path in sorted(folder.iterdir())}
+    lines = ["## Adapters", "",
+             "LoRA, by the same rules as the models; among sequences without an adapter and with the other adapters of",
+             "the same model.", "",
+             "| adapter | format | model | verdict | largest error |", "|---|---|---|---|---|"]
+    for adapter, base in base_of.items():
+        others = [path for path in base_of if base_of[path] == base and path != adapter]
+        for kind, path in (("PEFT", adapter), ("GGUF", adapter / "adapter.gguf")):
+            for base_kind, model in (("Hugging Face", models / base), ("GGUF", models / base / "model.gguf")):
+                if path.exists() and model.exists():
+                    verdict, distance = verify(model, adapter / "expected.json", path, *others)
+                    lines.append(f"| {adapter.name} | {kind} | {base}, {base_kind} | {verdict} | {distance} |")
     return lines
 
 
@@ -122,7 +141,7 @@ def templates():
 
 
 def page():
-    return HEAD + "\n\n".join("\n".join(part()) for part in (architectures, tokenizers, templates)) + "\n"
+    return HEAD + "\n\n".join("\n".join(part()) for part in (architectures, adapters, tokenizers, templates)) + "\n"
 
 
 def without_distances(text):
