@@ -13,10 +13,8 @@ namespace quern::kernels {
 
 namespace {
 
-using BlockEncoder = void (*)(const float* values, std::byte* block);
-
 /// Null for types that have none.
-BlockEncoder blockEncoder(DType type) {
+encode::BlockWriter blockWriter(DType type) {
     switch (type) {
         case DType::kQ4_0:
             return encode::q4_0;
@@ -29,11 +27,11 @@ BlockEncoder blockEncoder(DType type) {
         case DType::kQ8_0:
             return encode::q8_0;
         case DType::kQ4_K:
-            return encode::q4K;
+            return encode::kWriters().q4K;
         case DType::kQ5_K:
-            return encode::q5K;
+            return encode::kWriters().q5K;
         case DType::kQ6_K:
-            return encode::q6K;
+            return encode::kWriters().q6K;
         default:
             return nullptr;
     }
@@ -56,7 +54,7 @@ Status checkRange(std::span<const float> values, std::string_view name) {
 }  // namespace
 
 bool canQuantize(DType type) {
-    return blockEncoder(type) != nullptr || type == DType::kF32 || type == DType::kF16 ||
+    return blockWriter(type) != nullptr || type == DType::kF32 || type == DType::kF16 ||
            type == DType::kBF16;
 }
 
@@ -76,13 +74,13 @@ Status quantize(DType type, std::span<const float> values, std::span<std::byte> 
                                                      std::to_string(blocks.size()));
     }
     std::byte* to = blocks.data();
-    if (const BlockEncoder encoder = blockEncoder(type)) {
+    if (const encode::BlockWriter writer = blockWriter(type)) {
         if (auto status = checkRange(values, t.name); !status) {
             return status;
         }
         const auto step = static_cast<std::size_t>(t.blockElements);
         for (std::size_t at = 0; at < values.size(); at += step, to += t.blockBytes) {
-            encoder(values.data() + at, to);
+            writer(values.data() + at, to);
         }
     } else if (type == DType::kF32) {
         std::memcpy(to, values.data(), values.size_bytes());
