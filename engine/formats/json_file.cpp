@@ -12,14 +12,27 @@ constexpr std::size_t kMaxBytes = std::size_t{16} << 20U;
 // Bounds both the parser's stack and what a value may cost over its text.
 constexpr int kMaxDepth = 64;
 
-// Goes through the text outside of strings: quotes bare non-finite numbers, measures the depth.
+tl::unexpected<Error> tooDeep(std::string_view what) {
+    return fail(ErrorCode::kCorrupt, std::string(what) + " is nested deeper than " +
+                                         std::to_string(kMaxDepth) + " levels");
+}
+
+// Where the string that begins at `at` ends.
+std::size_t stringEnd(std::string_view text, std::size_t at) {
+    std::size_t end = at + 1;
+    while (end < text.size() && text[end] != '"') {
+        end += text[end] == '\\' ? 2 : 1;
+    }
+    return std::min(end + 1, text.size());
+}
+
+// Goes through the text outside of strings and quotes bare non-finite numbers.
 class Preparation {
 public:
     explicit Preparation(std::string_view text) : m_text(text) { m_out.reserve(text.size()); }
 
-    [[nodiscard]] bool isTooDeep() const { return m_isTooDeep; }
     std::string run() {
-        while (m_at < m_text.size() && !m_isTooDeep) {
+        while (m_at < m_text.size()) {
             step();
         }
         return std::move(m_out);
@@ -29,13 +42,10 @@ private:
     void step() {
         const char c = m_text[m_at];
         if (c == '"') {
-            copyString();
+            const std::size_t end = stringEnd(m_text, m_at);
+            m_out += m_text.substr(m_at, end - m_at);
+            m_at = end;
             return;
-        }
-        if (c == '[' || c == '{') {
-            m_isTooDeep = ++m_depth > kMaxDepth;
-        } else if (c == ']' || c == '}') {
-            --m_depth;
         }
         for (const std::string_view word : {"-Infinity", "Infinity", "NaN"}) {
             if (m_text.substr(m_at).starts_with(word)) {
@@ -50,24 +60,29 @@ private:
         ++m_at;
     }
 
-    void copyString() {
-        std::size_t end = m_at + 1;
-        while (end < m_text.size() && m_text[end] != '"') {
-            end += m_text[end] == '\\' ? 2 : 1;
-        }
-        end = std::min(end + 1, m_text.size());
-        m_out += m_text.substr(m_at, end - m_at);
-        m_at = end;
-    }
-
     std::string_view m_text;
     std::string m_out;
     std::size_t m_at = 0;
-    int m_depth = 0;
-    bool m_isTooDeep = false;
 };
 
 }  // namespace
+
+Status checkJsonDepth(std::string_view text, std::string_view what) {
+    int depth = 0;
+    for (std::size_t at = 0; at < text.size();) {
+        const char c = text[at];
+        if (c == '"') {
+            at = stringEnd(text, at);
+            continue;
+        }
+        if ((c == '[' || c == '{') && ++depth > kMaxDepth) {
+            return tooDeep(what);
+        }
+        depth -= c == ']' || c == '}' ? 1 : 0;
+        ++at;
+    }
+    return {};
+}
 
 Result<Json> parseJson(std::string_view text, std::string_view what) {
     if (text.size() > kMaxBytes) {
@@ -75,12 +90,10 @@ Result<Json> parseJson(std::string_view text, std::string_view what) {
                                              " bytes long; at most " + std::to_string(kMaxBytes) +
                                              " are read");
     }
-    Preparation preparation(text);
-    const std::string prepared = preparation.run();
-    if (preparation.isTooDeep()) {
-        return fail(ErrorCode::kCorrupt, std::string(what) + " is nested deeper than " +
-                                             std::to_string(kMaxDepth) + " levels");
+    if (auto status = checkJsonDepth(text, what); !status) {
+        return forward(status);
     }
+    const std::string prepared = Preparation(text).run();
     try {
         return Json::parse(prepared);
     } catch (const nlohmann::json::exception& error) {

@@ -14,7 +14,10 @@ using Json = nlohmann::ordered_json;
 /// strings "Infinity", "-Infinity" and "NaN". kCorrupt for text that is not JSON, not UTF-8, nested
 /// deeper than 64, or longer than 16 MiB; `what` names it in the message.
 [[nodiscard]] Result<Json> parseJson(std::string_view text, std::string_view what);
-/// The same of a file. kNotFound when it is not there.
+/// Whether brackets are nested no deeper than 64, which bounds what a parser may cost over the
+/// text: kCorrupt. For texts that another parser reads.
+[[nodiscard]] Status checkJsonDepth(std::string_view text, std::string_view what);
+/// parseJson of a file. kNotFound when it is not there.
 [[nodiscard]] Result<Json> readJsonFile(const std::filesystem::path& path);
 
 }  // namespace quern::engine

@@ -16,7 +16,7 @@ template <class Function>
 class FunctionNormalizer final : public Normalizer {
 public:
     explicit FunctionNormalizer(Function function) : m_function(std::move(function)) {}
-    [[nodiscard]] std::string apply(std::string_view text) const override {
+    [[nodiscard]] Result<std::string> apply(std::string_view text) const override {
         return m_function(text);
     }
 
@@ -164,11 +164,23 @@ bool isSpaceToNmt(char32_t c) {
 
 }  // namespace
 
+tl::unexpected<Error> growsTooLong(std::string_view rules, std::size_t bytes) {
+    return fail(ErrorCode::kCorrupt, "the tokenizer's " + std::string(rules) + " makes a text of " +
+                                         std::to_string(bytes) + " bytes longer than " +
+                                         std::to_string(mostGrownBytes(bytes)));
+}
+
 NormalizerPtr makeNormalizerSequence(std::vector<NormalizerPtr> steps) {
-    return makeFrom([steps = std::move(steps)](std::string_view text) {
-        std::string current(text);
+    return makeFrom([steps = std::move(steps)](std::string_view text) -> Result<std::string> {
+        Result<std::string> current = std::string(text);
         for (const NormalizerPtr& step : steps) {
-            current = step->apply(current);
+            current = step->apply(*current);
+            if (!current) {
+                return current;
+            }
+            if (current->size() > mostGrownBytes(text.size())) {
+                return growsTooLong("normalizer", text.size());
+            }
         }
         return current;
     });
@@ -196,34 +208,40 @@ NormalizerPtr makeStrip(bool left, bool right) {
 }
 
 NormalizerPtr makeReplaceString(std::string pattern, std::string content) {
-    return makeFrom(
-        [pattern = std::move(pattern), content = std::move(content)](std::string_view text) {
-            std::string out;
-            out.reserve(text.size());
-            std::size_t done = 0;
-            for (std::size_t at = text.find(pattern);
-                 at != std::string_view::npos && !pattern.empty(); at = text.find(pattern, done)) {
-                out.append(text.substr(done, at - done)).append(content);
-                done = at + pattern.size();
+    return makeFrom([pattern = std::move(pattern),
+                     content = std::move(content)](std::string_view text) -> Result<std::string> {
+        std::string out;
+        out.reserve(text.size());
+        std::size_t done = 0;
+        for (std::size_t at = text.find(pattern); at != std::string_view::npos && !pattern.empty();
+             at = text.find(pattern, done)) {
+            out.append(text.substr(done, at - done)).append(content);
+            if (out.size() > mostGrownBytes(text.size())) {
+                return growsTooLong("normalizer", text.size());
             }
-            return out.append(text.substr(done));
-        });
+            done = at + pattern.size();
+        }
+        return out.append(text.substr(done));
+    });
 }
 
 NormalizerPtr makeReplaceRegex(Regex pattern, std::string content) {
-    return makeFrom(
-        [pattern = std::move(pattern), content = std::move(content)](std::string_view text) {
-            std::vector<RegexMatch> matches;
-            pattern.findAll(text, matches);
-            std::string out;
-            out.reserve(text.size());
-            std::size_t done = 0;
-            for (const RegexMatch& match : matches) {
-                out.append(text.substr(done, match.begin - done)).append(content);
-                done = match.end;
+    return makeFrom([pattern = std::move(pattern),
+                     content = std::move(content)](std::string_view text) -> Result<std::string> {
+        std::vector<RegexMatch> matches;
+        pattern.findAll(text, matches);
+        std::string out;
+        out.reserve(text.size());
+        std::size_t done = 0;
+        for (const RegexMatch& match : matches) {
+            out.append(text.substr(done, match.begin - done)).append(content);
+            if (out.size() > mostGrownBytes(text.size())) {
+                return growsTooLong("normalizer", text.size());
             }
-            return out.append(text.substr(done));
-        });
+            done = match.end;
+        }
+        return out.append(text.substr(done));
+    });
 }
 
 NormalizerPtr makePrepend(std::string prefix) {

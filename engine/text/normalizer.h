@@ -6,15 +6,24 @@
 #include <vector>
 
 #include "engine/text/pretokenizer_regex.h"
+#include "kernels/result.h"
 
 namespace quern::engine::text {
+
+/// How long a tokenizer's rules may make a text: far longer than any real one does, and too short
+/// for those of a hostile file to fill the memory.
+[[nodiscard]] constexpr std::size_t mostGrownBytes(std::size_t bytes) {
+    return bytes * 32 + 4096;
+}
+/// The error of rules that go beyond it: kCorrupt, naming them.
+[[nodiscard]] tl::unexpected<Error> growsTooLong(std::string_view rules, std::size_t bytes);
 
 /// Rewrites text before it is cut. Immutable; any thread.
 class Normalizer {
 public:
     virtual ~Normalizer() = default;
-    /// `text` is valid UTF-8, and so is the result.
-    [[nodiscard]] virtual std::string apply(std::string_view text) const = 0;
+    /// `text` is valid UTF-8, and so is the result. Its only error is growsTooLong.
+    [[nodiscard]] virtual Result<std::string> apply(std::string_view text) const = 0;
 };
 using NormalizerPtr = std::unique_ptr<const Normalizer>;
 

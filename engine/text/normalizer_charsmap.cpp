@@ -33,7 +33,7 @@ class Precompiled final : public Normalizer {
 public:
     explicit Precompiled(CharacterMap map) : m_map(std::move(map)) {}
 
-    [[nodiscard]] std::string apply(std::string_view text) const override {
+    [[nodiscard]] Result<std::string> apply(std::string_view text) const override {
         // Longer clusters are never looked up whole; that is the reference's own bound.
         constexpr std::size_t kLongestCluster = 5;
         std::string out;
@@ -42,6 +42,9 @@ public:
             const std::size_t end = clusterEnd(text, begin);
             const std::string_view cluster = text.substr(begin, end - begin);
             begin = end;
+            if (out.size() > mostGrownBytes(text.size())) {
+                return growsTooLong("character map", text.size());
+            }
             if (cluster.size() <= kLongestCluster) {
                 if (const auto match = m_map.shortest(cluster)) {
                     out.append(match->replacement);
@@ -84,7 +87,7 @@ public:
     explicit SentencePieceNormalizer(SentencePieceNormalizerOptions options)
         : m_options(std::move(options)) {}
 
-    [[nodiscard]] std::string apply(std::string_view text) const override {
+    [[nodiscard]] Result<std::string> apply(std::string_view text) const override {
         std::string out;
         out.reserve(text.size() + text.size() / 4);
         bool isInWord = false;
@@ -110,6 +113,9 @@ public:
             }
         };
         for (std::size_t i = 0; i < text.size();) {
+            if (out.size() > mostGrownBytes(text.size())) {
+                return growsTooLong("character map", text.size());
+            }
             const auto match =
                 m_options.map ? m_options.map->longest(text.substr(i)) : std::nullopt;
             if (match) {

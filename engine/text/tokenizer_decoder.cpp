@@ -15,7 +15,9 @@ template <class Function>
 class FunctionStep final : public DecoderStep {
 public:
     explicit FunctionStep(Function function) : m_function(std::move(function)) {}
-    void apply(std::string& token, bool isFirst) const override { m_function(token, isFirst); }
+    [[nodiscard]] Status apply(std::string& token, bool isFirst) const override {
+        return m_function(token, isFirst);
+    }
 
 private:
     Function m_function;
@@ -26,11 +28,22 @@ DecoderStepPtr makeFrom(Function function) {
     return std::make_unique<FunctionStep<Function>>(std::move(function));
 }
 
-void replaceAll(std::string& text, std::string_view pattern, std::string_view content) {
-    for (std::size_t at = text.find(pattern); at != std::string::npos && !pattern.empty();
-         at = text.find(pattern, at + content.size())) {
-        text.replace(at, pattern.size(), content);
+Status replaceAll(std::string& text, std::string_view pattern, std::string_view content) {
+    std::size_t at = pattern.empty() ? std::string::npos : text.find(pattern);
+    if (at == std::string::npos) {
+        return {};
     }
+    std::string out;
+    std::size_t done = 0;
+    for (; at != std::string::npos; at = text.find(pattern, done)) {
+        out.append(text, done, at - done).append(content);
+        if (out.size() > mostGrownBytes(text.size())) {
+            return growsTooLong("decoder", text.size());
+        }
+        done = at + pattern.size();
+    }
+    text = std::move(out.append(text, done));
+    return {};
 }
 
 /// Takes `part` from the start or the end of `text`, at most `times` times.
@@ -64,7 +77,7 @@ void decodeByteLevel(std::string& token) {
 }
 
 /// BERT's tidying: spaces before punctuation and inside contractions go.
-void cleanUp(std::string& token) {
+Status cleanUp(std::string& token) {
     constexpr std::array<std::pair<std::string_view, std::string_view>, 11> kRules = {{
         {" .", "."},
         {" ?", "?"},
@@ -79,14 +92,20 @@ void cleanUp(std::string& token) {
         {" 're", "'re"},
     }};
     for (const auto& [pattern, content] : kRules) {
-        replaceAll(token, pattern, content);
+        if (auto status = replaceAll(token, pattern, content); !status) {
+            return status;
+        }
     }
+    return {};
 }
 
 }  // namespace
 
 DecoderStepPtr makeByteLevelDecoder() {
-    return makeFrom([](std::string& token, bool) { decodeByteLevel(token); });
+    return makeFrom([](std::string& token, bool) {
+        decodeByteLevel(token);
+        return Status();
+    });
 }
 
 DecoderStepPtr makeByteFallbackDecoder() {
@@ -94,27 +113,34 @@ DecoderStepPtr makeByteFallbackDecoder() {
         if (const auto byte = parseByteToken(token)) {
             token.assign(1, static_cast<char>(*byte));
         }
+        return Status();
     });
 }
 
 DecoderStepPtr makeReplaceDecoder(std::string pattern, std::string content) {
     return makeFrom([pattern = std::move(pattern), content = std::move(content)](
-                        std::string& token, bool) { replaceAll(token, pattern, content); });
+                        std::string& token, bool) { return replaceAll(token, pattern, content); });
 }
 
 DecoderStepPtr makeReplaceRegexDecoder(Regex pattern, std::string content) {
     return makeFrom([replace = makeReplaceRegex(std::move(pattern), std::move(content))](
-                        std::string& token, bool) {
-        if (!needsEscape(token)) {
-            token = replace->apply(token);
+                        std::string& token, bool) -> Status {
+        if (needsEscape(token)) {
+            return {};
         }
+        auto text = replace->apply(token);
+        if (!text) {
+            return forward(text);
+        }
+        token = std::move(*text);
+        return {};
     });
 }
 
 DecoderStepPtr makeMetaspaceDecoder(std::string replacement, bool drops) {
     return makeFrom(
         [replacement = std::move(replacement), drops](std::string& token, bool isFirst) {
-            replaceAll(token, replacement, isFirst && drops ? "" : " ");
+            return replaceAll(token, replacement, isFirst && drops ? "" : " ");
         });
 }
 
@@ -127,21 +153,21 @@ DecoderStepPtr makeWordPieceDecoder(std::string prefix, bool cleansUp) {
                 token.insert(0, " ");
             }
         }
-        if (cleansUp) {
-            cleanUp(token);
-        }
+        return cleansUp ? cleanUp(token) : Status();
     });
 }
 
 DecoderStepPtr makeSuffixDecoder(std::string suffix) {
-    return makeFrom(
-        [suffix = std::move(suffix)](std::string& token, bool) { replaceAll(token, suffix, " "); });
+    return makeFrom([suffix = std::move(suffix)](std::string& token, bool) {
+        return replaceAll(token, suffix, " ");
+    });
 }
 
 DecoderStepPtr makeStripDecoder(std::string content, std::size_t start, std::size_t stop) {
     return makeFrom([content = std::move(content), start, stop](std::string& token, bool) {
         takeStart(token, content, start);
         takeEnd(token, content, stop);
+        return Status();
     });
 }
 
@@ -150,13 +176,19 @@ DecoderStepPtr makeJoinDecoder() {
         if (!isFirst) {
             token.insert(0, " ");
         }
+        return Status();
     });
 }
 
-std::string TextDecoder::decode(std::string_view spelling, bool isFirst) const {
+Result<std::string> TextDecoder::decode(std::string_view spelling, bool isFirst) const {
     std::string text(spelling);
     for (const DecoderStepPtr& step : steps) {
-        step->apply(text, isFirst);
+        if (auto status = step->apply(text, isFirst); !status) {
+            return forward(status);
+        }
+        if (text.size() > mostGrownBytes(spelling.size())) {
+            return growsTooLong("decoder", spelling.size());
+        }
     }
     return text;
 }

@@ -13,8 +13,8 @@ namespace quern::engine::text {
 class DecoderStep {
 public:
     virtual ~DecoderStep() = default;
-    /// Rewrites `token`. `isFirst`: it begins the text.
-    virtual void apply(std::string& token, bool isFirst) const = 0;
+    /// Rewrites `token`. `isFirst`: it begins the text. Its only error is growsTooLong.
+    [[nodiscard]] virtual Status apply(std::string& token, bool isFirst) const = 0;
 };
 using DecoderStepPtr = std::unique_ptr<const DecoderStep>;
 
@@ -41,8 +41,9 @@ struct TextDecoder {
     std::size_t trimsStart = 0;  // at most so often
     std::size_t trimsEnd = 0;
 
-    /// The text of one token, before the ends are trimmed.
-    [[nodiscard]] std::string decode(std::string_view spelling, bool isFirst) const;
+    /// The text of one token, before the ends are trimmed. Its only error is growsTooLong; that of
+    /// a token comes always or never.
+    [[nodiscard]] Result<std::string> decode(std::string_view spelling, bool isFirst) const;
     /// Trims an end of the whole text.
     void trimStart(std::string& text) const;
     void trimEnd(std::string& text) const;

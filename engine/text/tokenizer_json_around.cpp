@@ -62,7 +62,8 @@ private:
                                  .hasSecondType = isBert};
     }
 
-    /// The ids of a template's special token.
+    /// The ids of a template's special token. A template names a token as often as it likes, so
+    /// what it makes is bounded apart from the file's length.
     void addSpecial(const JsonNode& node, const JsonNode& piece, std::vector<TokenId>& ids) const {
         const std::string name = piece.child("SpecialToken").text("id");
         const JsonNode token = node.child("special_tokens").child(name.c_str());
@@ -70,6 +71,11 @@ private:
             piece.refuse(ErrorCode::kCorrupt, "names '" + name + "', which special_tokens lacks");
         }
         for (const JsonNode& id : token.items("ids")) {
+            if (ids.size() >= kMostAround) {
+                piece.refuse(ErrorCode::kCorrupt,
+                             "adds more than " + std::to_string(kMostAround) + " tokens to a text");
+                return;
+            }
             if (!id.value().is_number_integer()) {
                 id.refuse(ErrorCode::kCorrupt, "must be an integer");
                 continue;
@@ -82,6 +88,9 @@ private:
         std::vector<TokenId> before;
         bool isAfterText = false;
         for (const JsonNode& piece : node.items("single")) {
+            if (!node.isFine()) {
+                return;
+            }
             if (piece.has("Sequence")) {
                 if (isAfterText) {
                     piece.refuse(ErrorCode::kUnsupported, "uses the text a second time");
@@ -91,8 +100,15 @@ private:
             }
             addSpecial(node, piece, isAfterText ? m_parts.suffix : before);
         }
+        if (m_parts.prefix.size() + before.size() > kMostAround) {
+            node.refuse(ErrorCode::kCorrupt,
+                        "adds more than " + std::to_string(kMostAround) + " tokens to a text");
+            return;
+        }
         m_parts.prefix.insert(m_parts.prefix.begin(), before.begin(), before.end());
     }
+
+    static constexpr std::size_t kMostAround = 1024;
 
     /// A template that does not give A before B, or types other than by text, is left out: single
     /// texts do without it.
@@ -101,6 +117,9 @@ private:
         std::int64_t type = 0;
         int texts = 0;
         for (const JsonNode& piece : node.items("pair")) {
+            if (!node.isFine()) {
+                return;
+            }
             const bool isText = piece.has("Sequence");
             const JsonNode inner = piece.child(isText ? "Sequence" : "SpecialToken");
             const std::int64_t ownType = inner.integer("type_id", 0);

@@ -163,9 +163,12 @@ void makeWordModel(const JsonNode& node, bool isWordPiece, TokenizerParts& parts
         return;
     }
     const std::int64_t longest = node.integer("max_input_chars_per_word", 100);
-    if (longest < 0) {
+    // A word costs the square of its length.
+    constexpr std::int64_t kLongest = 1000;
+    if (longest < 0 || longest > kLongest) {
         node.child("max_input_chars_per_word")
-            .refuse(ErrorCode::kCorrupt, "is " + std::to_string(longest));
+            .refuse(ErrorCode::kCorrupt, "is " + std::to_string(longest) + "; 0 to " +
+                                             std::to_string(kLongest) + " are allowed");
         return;
     }
     parts.model = makeWordPiece(*parts.vocabulary,
@@ -268,13 +271,21 @@ void readModel(const JsonNode& root, TokenizerParts& parts) {
     std::vector<AddedToken> normalized;
     std::erase_if(plain, [&](AddedToken& token) {
         const bool isNormalized = token.isNormalized && parts.normalizer != nullptr;
-        if (isNormalized) {
-            token.content = parts.normalizer->apply(token.content);
+        if (isNormalized && root.isFine()) {
+            auto content = parts.normalizer->apply(token.content);
+            if (!content) {
+                root.child("normalizer").refuse(content.error().code, content.error().message);
+                return true;
+            }
+            token.content = std::move(*content);
             parts.normalizedSpellings.emplace(token.id, token.content);
             normalized.push_back(token);
         }
         return isNormalized;
     });
+    if (!root.isFine()) {
+        return;
+    }
     parts.added = AddedTokenMatcher(std::move(plain));
     parts.addedNormalized = AddedTokenMatcher(std::move(normalized));
     if (isUnigram) {

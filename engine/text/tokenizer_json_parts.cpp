@@ -84,7 +84,14 @@ PrependScheme readPrependScheme(const JsonNode& node) {
     return PrependScheme::kNever;
 }
 
-constexpr const char* kMetaspaceMark = "\xE2\x96\x81";
+/// What Metaspace makes of a space: one character.
+std::string readMark(const JsonNode& node) {
+    std::string mark = node.nonEmpty("replacement", "\xE2\x96\x81");
+    if (!mark.empty() && decodeUtf8(mark, 0).length != mark.size()) {
+        node.child("replacement").refuse(ErrorCode::kCorrupt, "must be one character");
+    }
+    return mark;
+}
 
 PreTokenizerPtr readSplit(const JsonNode& node) {
     Pattern pattern = readPattern(node);
@@ -194,8 +201,7 @@ void readPreTokenizer(const JsonNode& node, std::vector<PreTokenizerPtr>& steps,
         }
     } else if (type == "Metaspace") {
         const PrependScheme scheme = readPrependScheme(node);
-        steps.push_back(makeMetaspace(node.nonEmpty("replacement", kMetaspaceMark), scheme,
-                                      node.flag("split", true)));
+        steps.push_back(makeMetaspace(readMark(node), scheme, node.flag("split", true)));
     } else if (type == "Digits") {
         steps.push_back(makeCharSplit(isNumeric, node.flag("individual_digits", false)
                                                      ? SplitBehavior::kIsolated
@@ -286,7 +292,7 @@ void addDecoder(const JsonNode& node, TokenizerParts& parts, bool& isFused, int 
         parts.decodesAddedAsSpelled = true;
     } else if (type == "Metaspace") {
         const bool drops = readPrependScheme(node) != PrependScheme::kNever;
-        steps.push_back(makeMetaspaceDecoder(node.nonEmpty("replacement", kMetaspaceMark), drops));
+        steps.push_back(makeMetaspaceDecoder(readMark(node), drops));
         parts.addsSpacePrefix = drops;
     } else if (type == "WordPiece") {
         steps.push_back(

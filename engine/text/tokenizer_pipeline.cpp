@@ -11,13 +11,32 @@ namespace {
 /// A tokenizer of any format: runs its parts in their order. Immutable; any thread.
 class PipelineTokenizer final : public Tokenizer {
 public:
-    explicit PipelineTokenizer(TokenizerParts parts) : m_parts(std::move(parts)) {
+    explicit PipelineTokenizer(TokenizerParts parts) : m_parts(std::move(parts)) {}
+
+    /// Makes the texts of all tokens; to be called once, first.
+    Status decodeAll() {
         m_offsets.reserve(static_cast<std::size_t>(vocabSize()) + 1);
+        std::size_t spelled = static_cast<std::size_t>(vocabSize());
         for (TokenId id = 0; id < vocabSize(); ++id) {
             m_offsets.push_back(m_bytes.size());
-            m_bytes += textOf(id, false);
+            auto text = textOf(id, false);
+            if (!text) {
+                return forward(text);
+            }
+            m_bytes += *text;
+            spelled += m_parts.vocabulary->text(id).size();
+            if (m_bytes.size() > mostGrownBytes(spelled)) {
+                return growsTooLong("decoder", spelled);
+            }
+            // A first token's text is made when it is asked for, and must not fail then.
+            if (m_parts.decoder.steps.size() > 1) {
+                if (auto first = textOf(id, true); !first) {
+                    return forward(first);
+                }
+            }
         }
         m_offsets.push_back(m_bytes.size());
+        return {};
     }
 
     [[nodiscard]] std::int32_t vocabSize() const override { return m_parts.vocabulary->size(); }
@@ -90,7 +109,7 @@ public:
                 continue;
             }
             if (isFirst) {
-                text += textOf(id, true);
+                text += textOf(id, true).value_or("");
             } else {
                 text += tokenBytes(id);
             }
@@ -105,7 +124,7 @@ public:
         if (id < 0 || id >= vocabSize()) {
             return {};
         }
-        std::string text = textOf(id, true);
+        std::string text = textOf(id, true).value_or("");
         m_parts.decoder.trimStart(text);
         return text;
     }
@@ -119,7 +138,7 @@ public:
     [[nodiscard]] bool addsSpacePrefix() const override { return m_parts.addsSpacePrefix; }
 
 private:
-    [[nodiscard]] std::string textOf(TokenId id, bool isFirst) const {
+    [[nodiscard]] Result<std::string> textOf(TokenId id, bool isFirst) const {
         const TokenKind kind = m_parts.vocabulary->kind(id);
         const auto normalized = m_parts.normalizedSpellings.find(id);
         const std::string_view spelling = normalized != m_parts.normalizedSpellings.end()
@@ -138,7 +157,11 @@ private:
                                     std::vector<TokenId>& ids) const {
         std::string normalized;
         if (m_parts.normalizer) {
-            normalized = m_parts.normalizer->apply(text);
+            auto applied = m_parts.normalizer->apply(text);
+            if (!applied) {
+                return forward(applied);
+            }
+            normalized = std::move(*applied);
             text = normalized;
         }
         for (const TextSegment& segment : m_parts.addedNormalized.split(text, parseSpecial)) {
@@ -149,6 +172,9 @@ private:
             Pieces pieces(segment.text, isAtStart && segment.text.data() == text.data());
             for (const PreTokenizerPtr& step : m_parts.preTokenizers) {
                 step->apply(pieces);
+                if (pieces.text().size() > mostGrownBytes(segment.text.size())) {
+                    return growsTooLong("pre-tokenizer", segment.text.size());
+                }
             }
             for (const Pieces::Span& span : pieces.spans()) {
                 if (Status status = m_parts.model->encode(pieces.at(span), ids); !status) {
@@ -178,8 +204,12 @@ private:
 
 }  // namespace
 
-std::shared_ptr<const Tokenizer> makeTokenizer(TokenizerParts parts) {
-    return std::make_shared<PipelineTokenizer>(std::move(parts));
+Result<std::shared_ptr<const Tokenizer>> makeTokenizer(TokenizerParts parts) {
+    auto tokenizer = std::make_shared<PipelineTokenizer>(std::move(parts));
+    if (auto status = tokenizer->decodeAll(); !status) {
+        return forward(status);
+    }
+    return tokenizer;
 }
 
 }  // namespace quern::engine::text

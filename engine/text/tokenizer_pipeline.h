@@ -45,7 +45,8 @@ struct TokenizerParts {
     bool addsSpacePrefix = false;
 };
 
-/// Never fails; the parts must be whole: a vocabulary with its index built, and a model.
-[[nodiscard]] std::shared_ptr<const Tokenizer> makeTokenizer(TokenizerParts parts);
+/// The parts must be whole: a vocabulary with its index built, and a model. kCorrupt when the
+/// decoder makes tokens too long (mostGrownBytes).
+[[nodiscard]] Result<std::shared_ptr<const Tokenizer>> makeTokenizer(TokenizerParts parts);
 
 }  // namespace quern::engine::text

@@ -85,10 +85,11 @@ TEST(CharacterMap, SurvivesUnitsThatPointAnywhere) {
     for (int i = 0; i < 2000; ++i) {
         appendUtf8(text, static_cast<char32_t>(1 + (i * 7919) % 0xD000));
     }
-    EXPECT_FALSE(needsEscape(makePrecompiled(std::move(*map))->apply(text)));
+    EXPECT_FALSE(needsEscape(makePrecompiled(std::move(*map))->apply(text).value_or("")));
     SentencePieceNormalizerOptions options;
     options.map = std::move(*CharacterMap::create(blob));
-    EXPECT_FALSE(needsEscape(makeSentencePieceNormalizer(std::move(options))->apply(text)));
+    EXPECT_FALSE(
+        needsEscape(makeSentencePieceNormalizer(std::move(options))->apply(text).value_or("")));
 }
 
 TEST(Utf8, EscapesAndRestoresAnyBytes) {
