@@ -69,7 +69,8 @@ Result<std::vector<kernels::LowRank>> fit(const AdapterSource& source, const ker
                 return refuse(matrix, ErrorCode::kUnsupported,
                               ": adapters of experts are not supported");
             }
-            return refuse(matrix, ErrorCode::kInvalidArgument, ", which the model does not have");
+            return refuse(matrix, ErrorCode::kInvalidArgument,
+                          ", which is no matrix of the model that an adapter can add to");
         }
         const kernels::Weight& weight = ops.weights[static_cast<std::size_t>(target->second)];
         if (matrix.a.shape.cols() != weight.cols || matrix.b.shape.rows() != weight.rows) {

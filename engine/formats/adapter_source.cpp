@@ -4,11 +4,13 @@
 #include <charconv>
 #include <cmath>
 #include <map>
+#include <memory>
 #include <utility>
 
 #include "engine/formats/adapter_file.h"
 #include "engine/formats/gguf_metadata.h"
 #include "engine/formats/hf_names.h"
+#include "engine/formats/state_tensors.h"
 #include "engine/formats/tensor_table.h"
 #include "kernels/quant.h"
 
@@ -64,12 +66,19 @@ Status checkFinite(const std::string& name, const TensorView& view) {
     return {};
 }
 
-/// Brings the parts of a file to a model's names, matrices and rows. What A an output comes from
-/// stays the same when rows of B are parted or moved.
+/// Brings the parts of a file to a model's names, matrices and rows, one after the other: B as the
+/// model's own matrix would be, while what is multiplied first, A, stays the same for all that a
+/// fused matrix is parted into.
 class AdapterMapper {
 public:
     AdapterMapper(const MatrixLayout& layout, const AdapterFile& file)
-        : m_layout(layout), m_file(file), m_table(std::make_shared<TensorTable>()) {}
+        : m_layout(layout), m_file(file), m_parameters(layout.parameters) {
+        if (file.isGguf) {
+            m_parameters.fusedQkv = FusedQkv::kBlocks;
+        } else if (layout.isGguf) {
+            m_parameters.fusedQkv = layout.architecture->fusedQkv;
+        }
+    }
 
     Status map() {
         if (m_file.isGguf && m_file.architecture != m_layout.architecture->gguf) {
@@ -78,38 +87,57 @@ public:
                             "; the model's is '" + std::string(m_layout.architecture->gguf) + "'");
         }
         for (const AdapterFilePart& part : m_file.parts) {
-            if (auto status = name(part); !status) {
+            if (auto status = mapPart(part); !status) {
                 return status;
             }
         }
-        Hyperparameters parameters = m_layout.parameters;
-        if (m_file.isGguf) {
-            parameters.fusedQkv = FusedQkv::kBlocks;
-            nameFusedUps();
-        } else if (m_layout.isGguf) {
-            parameters.fusedQkv = m_layout.architecture->fusedQkv;
-        }
-        return splitFused(parameters, *m_table);
+        return {};
     }
 
-    Result<std::vector<AdapterMatrix>> take() {
-        std::vector<AdapterMatrix> matrices;
-        for (const std::string& weight : m_table->names()) {
-            const AdapterFilePart& part = *origin(weight);
-            TensorView b = *m_table->find(weight);
-            if (auto status = moveRotated(weight, part.name, b); !status) {
-                return forward(status);
-            }
-            matrices.push_back(
-                {.weight = weight, .name = part.name, .a = part.a, .b = b, .scale = part.scale});
-        }
-        return matrices;
-    }
-
-    std::shared_ptr<TensorTable> memory() const { return m_table; }
+    std::map<std::string, AdapterMatrix> matrices;     // by canonical name
+    std::vector<std::unique_ptr<TensorTable>> memory;  // of rows that were moved
 
 private:
-    Status name(const AdapterFilePart& part) {
+    Status mapPart(const AdapterFilePart& part) {
+        auto canonical = nameOf(part);
+        if (!canonical) {
+            return forward(canonical);
+        }
+        memory.push_back(std::make_unique<TensorTable>());
+        TensorTable& table = *memory.back();
+        table.set(*canonical, part.b);
+        if (m_file.isGguf) {
+            renameGgufState(*m_layout.architecture, m_parameters, table);
+        }
+        auto status = arrangeState(*m_layout.architecture, m_parameters, table);
+        if (status) {
+            status = splitFused(m_parameters, table);
+        }
+        for (const std::string& weight : table.names()) {
+            TensorView b = *table.find(weight);
+            if (status) {
+                status = moveRotated(weight, table, b);
+            }
+            const bool isNew = matrices
+                                   .emplace(weight, AdapterMatrix{.weight = weight,
+                                                                  .name = part.name,
+                                                                  .a = part.a,
+                                                                  .b = b,
+                                                                  .scale = part.scale})
+                                   .second;
+            if (status && !isNew) {
+                status = fail(ErrorCode::kCorrupt,
+                              "the adapter adds to " + quotedName(part.name) + " twice");
+            }
+        }
+        if (!status) {
+            return fail(status.error().code,
+                        "adapter of " + quotedName(part.name) + ": " + status.error().message);
+        }
+        return {};
+    }
+
+    Result<std::string> nameOf(const AdapterFilePart& part) const {
         std::string canonical = part.name;
         if (!m_file.isGguf) {
             HfName found = canonicalHfName(*m_layout.architecture, part.name + ".weight");
@@ -119,58 +147,29 @@ private:
                                                              ", which the model does not have");
             }
             canonical = std::move(found.canonical);
+        } else if (isFusedUp(part)) {
+            const std::int64_t layer = split(part.name).layer;
+            canonical = "blk." + std::to_string(layer) + ".ffn_gate_up.weight";
         }
         if (canonical.starts_with("token_embd.")) {
             return fail(ErrorCode::kUnsupported, "the adapter adds to " + quotedName(part.name) +
                                                      ": adapters of the embedding are not "
                                                      "supported");
         }
-        if (m_table->has(canonical)) {
-            return fail(ErrorCode::kCorrupt,
-                        "the adapter adds to " + quotedName(part.name) + " twice");
-        }
-        m_table->set(canonical, part.b);
-        m_parts.emplace(canonical, &part);
-        return {};
+        return canonical;
     }
 
     // In GGUF files gate and up in one tensor go by the name of the second.
-    void nameFusedUps() {
-        for (const auto& [weight, part] : std::map(m_parts)) {
-            const MatrixName name = split(weight);
-            const auto& sizes = m_layout.parameters.intermediate;
-            if (name.stem != "ffn_up" || name.layer < 0 || name.layer >= std::ssize(sizes) ||
-                part->b.shape.rows() != 2 * sizes[static_cast<std::size_t>(name.layer)]) {
-                continue;
-            }
-            const std::string fused = "blk." + std::to_string(name.layer) + ".ffn_gate_up.weight";
-            m_table->remove(weight);
-            m_table->set(fused, part->b);
-            m_parts.emplace(fused, part);
-        }
-    }
-
-    // The part of the file that a matrix, whole or split off, came from.
-    const AdapterFilePart* origin(const std::string& weight) const {
-        if (const auto own = m_parts.find(weight); own != m_parts.end() && !isSplit(weight)) {
-            return own->second;
-        }
-        const MatrixName name = split(weight);
-        const bool isMlp = name.stem.starts_with("ffn");
-        return m_parts.at("blk." + std::to_string(name.layer) +
-                          (isMlp ? ".ffn_gate_up.weight" : ".attn_qkv.weight"));
-    }
-
-    // A name that the file has of its own can also be that of a half (ffn_up).
-    bool isSplit(const std::string& weight) const {
-        const MatrixName name = split(weight);
-        return name.stem == "ffn_up" &&
-               m_parts.contains("blk." + std::to_string(name.layer) + ".ffn_gate_up.weight");
+    bool isFusedUp(const AdapterFilePart& part) const {
+        const MatrixName name = split(part.name);
+        const auto& sizes = m_parameters.intermediate;
+        return name.stem == "ffn_up" && name.layer >= 0 && name.layer < std::ssize(sizes) &&
+               part.b.shape.rows() == 2 * sizes[static_cast<std::size_t>(name.layer)];
     }
 
     // Files of some families hold rotated rows of q and k as pairs in GGUF and as halves in
     // folders.
-    Status moveRotated(const std::string& weight, const std::string& from, TensorView& b) {
+    Status moveRotated(const std::string& weight, TensorTable& table, TensorView& b) const {
         const Architecture& architecture = *m_layout.architecture;
         const MatrixName name = split(weight);
         if (m_file.isGguf == m_layout.isGguf || architecture.hfRope == architecture.ggufRope ||
@@ -180,9 +179,9 @@ private:
         const std::int64_t headRows = m_layout.parameters.keyDim;
         const std::int64_t turned = m_layout.parameters.rope.rotaryDim;
         if (headRows < 1 || b.shape.rows() % headRows != 0 || turned > headRows) {
-            return fail(ErrorCode::kInvalidArgument,
-                        "adapter of " + quotedName(from) + ": B has shape " + shapeText(b.shape) +
-                            ", and the model's heads have " + std::to_string(headRows) + " rows");
+            return fail(ErrorCode::kInvalidArgument, "B has shape " + shapeText(b.shape) +
+                                                         ", and the model's heads have " +
+                                                         std::to_string(headRows) + " rows");
         }
         std::vector<RowRun> runs;
         for (std::int64_t row = 0; row < b.shape.rows(); ++row) {
@@ -195,14 +194,19 @@ private:
             }
             runs.push_back({.first = row - inHead + source, .count = 1});
         }
-        b = gatherRows(*m_table, b, runs);
+        b = gatherRows(table, b, runs);
         return {};
     }
 
     const MatrixLayout& m_layout;
     const AdapterFile& m_file;
-    std::shared_ptr<TensorTable> m_table;  // B by canonical name; holds rows that were moved
-    std::map<std::string, const AdapterFilePart*> m_parts;
+    Hyperparameters m_parameters;  // of the file that the adapter was made for
+};
+
+/// What an adapter's views lie in.
+struct AdapterMemory {
+    std::shared_ptr<const void> file;
+    std::vector<std::unique_ptr<TensorTable>> tables;
 };
 
 Result<AdapterSource> mapChecked(AdapterFile& file, const MatrixLayout& layout) {
@@ -217,13 +221,13 @@ Result<AdapterSource> mapChecked(AdapterFile& file, const MatrixLayout& layout) 
     if (auto status = mapper.map(); !status) {
         return forward(status);
     }
-    auto matrices = mapper.take();
-    if (!matrices) {
-        return forward(matrices);
+    AdapterSource source{.info = std::move(file.info), .matrices = {}, .memory = {}};
+    for (auto& [weight, matrix] : mapper.matrices) {
+        source.matrices.push_back(std::move(matrix));
     }
-    mapper.memory()->keepFile(file.file, [] {});
-    return AdapterSource{
-        .info = std::move(file.info), .matrices = std::move(*matrices), .memory = mapper.memory()};
+    source.memory = std::make_shared<AdapterMemory>(
+        AdapterMemory{.file = file.file, .tables = std::move(mapper.memory)});
+    return source;
 }
 
 }  // namespace
