@@ -929,8 +929,24 @@
         <translation>[Léšš mötîöñ···]</translation>
     </message>
     <message>
-        <source>Models: %1</source>
-        <translation>[Mödélš: %1···]</translation>
+        <source>Models folder</source>
+        <translation>[Mödélš földér····]</translation>
+    </message>
+    <message>
+        <source>Copy the folder's path</source>
+        <translation>[Çöpý thé földér'š pàth·······]</translation>
+    </message>
+    <message>
+        <source>Keyboard</source>
+        <translation>[Kéýböàrd··]</translation>
+    </message>
+    <message>
+        <source>Show the shortcuts</source>
+        <translation>[Šhöw thé šhörtçútš······]</translation>
+    </message>
+    <message>
+        <source>Version</source>
+        <translation>[Véršîöñ··]</translation>
     </message>
 </context>
 <context>
@@ -1170,14 +1186,6 @@
 <context>
     <name>quern::ui::Chat</name>
     <message>
-        <source>The conversation could not be opened.</source>
-        <translation>[Thé çöñvéršàtîöñ çöúld ñöt bé öpéñéd.············]</translation>
-    </message>
-    <message>
-        <source>The other branch could not be opened.</source>
-        <translation>[Thé öthér bràñçh çöúld ñöt bé öpéñéd.············]</translation>
-    </message>
-    <message>
         <source>Even alone, this message does not fit the context.</source>
         <translation>[Évéñ àlöñé, thîš méššàgé döéš ñöt fît thé çöñtéxt.················]</translation>
     </message>
@@ -1362,6 +1370,17 @@
     <message>
         <source>%1 states · %2 · %3 % held · %4 % shared</source>
         <translation>[%1 štàtéš · %2 · %3 % héld · %4 % šhàréd·············]</translation>
+    </message>
+</context>
+<context>
+    <name>quern::ui::OpenConversation</name>
+    <message>
+        <source>The conversation could not be opened.</source>
+        <translation>[Thé çöñvéršàtîöñ çöúld ñöt bé öpéñéd.············]</translation>
+    </message>
+    <message>
+        <source>The other branch could not be opened.</source>
+        <translation>[Thé öthér bràñçh çöúld ñöt bé öpéñéd.············]</translation>
     </message>
 </context>
 <context>

@@ -12,8 +12,8 @@
 #include <QThread>
 #include <QTranslator>
 
-#include "ui/core/session.h"
 #include "ui/look/theme.h"
+#include "ui/session.h"
 
 Q_IMPORT_QML_PLUGIN(QuernPlugin)
 

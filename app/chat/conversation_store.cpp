@@ -226,20 +226,19 @@ Result<std::vector<ConversationSummary>> ConversationStore::list(std::string_vie
     const std::string words = ftsQuery(query);
     auto done = m_database->read([&](SQLite::Database& db) {
         SQLite::Statement rows(
-            db, words.empty()
-                    ? "SELECT id, title, updated_ms, pinned, '' FROM conversations "
-                      "WHERE deleted_ms IS NULL ORDER BY pinned DESC, updated_ms DESC LIMIT ?1"
-                    : "WITH hits AS ("
-                      "  SELECT m.conversation AS conversation, min(m.id) AS message "
-                      "  FROM messages_text t JOIN messages m ON m.id = t.rowid "
-                      "  WHERE messages_text MATCH ?2 GROUP BY m.conversation) "
-                      "SELECT c.id, c.title, c.updated_ms, c.pinned, "
-                      "  coalesce((SELECT substr(text, 1, 200) FROM messages WHERE id = "
-                      "hits.message), '') "
-                      "FROM conversations c LEFT JOIN hits ON hits.conversation = c.id "
-                      "WHERE c.deleted_ms IS NULL AND "
-                      "  (hits.conversation IS NOT NULL OR c.title LIKE ?3 ESCAPE '\\') "
-                      "ORDER BY c.pinned DESC, c.updated_ms DESC LIMIT ?1");
+            db, words.empty() ? "SELECT id, title, updated_ms, '' FROM conversations "
+                                "WHERE deleted_ms IS NULL ORDER BY updated_ms DESC LIMIT ?1"
+                              : "WITH hits AS ("
+                                "  SELECT m.conversation AS conversation, min(m.id) AS message "
+                                "  FROM messages_text t JOIN messages m ON m.id = t.rowid "
+                                "  WHERE messages_text MATCH ?2 GROUP BY m.conversation) "
+                                "SELECT c.id, c.title, c.updated_ms, "
+                                "  coalesce((SELECT substr(text, 1, 200) FROM messages WHERE id = "
+                                "hits.message), '') "
+                                "FROM conversations c LEFT JOIN hits ON hits.conversation = c.id "
+                                "WHERE c.deleted_ms IS NULL AND "
+                                "  (hits.conversation IS NOT NULL OR c.title LIKE ?3 ESCAPE '\\') "
+                                "ORDER BY c.updated_ms DESC LIMIT ?1");
         rows.bind(1, limit);
         if (!words.empty()) {
             rows.bind(2, words);
@@ -249,8 +248,7 @@ Result<std::vector<ConversationSummary>> ConversationStore::list(std::string_vie
             found.push_back({.id = rows.getColumn(0).getInt64(),
                              .title = rows.getColumn(1).getString(),
                              .updatedMs = rows.getColumn(2).getInt64(),
-                             .isPinned = rows.getColumn(3).getInt() != 0,
-                             .excerpt = rows.getColumn(4).getString()});
+                             .excerpt = rows.getColumn(3).getString()});
         }
     });
     if (!done) {
@@ -312,18 +310,6 @@ Status ConversationStore::rename(ConversationId id, std::string_view title) {
     const std::lock_guard lock(m_mutex);
     return updateOne(*m_database, "UPDATE conversations SET title = ? WHERE id = ?",
                      std::string(title), id);
-}
-
-Status ConversationStore::setPinned(ConversationId id, bool isPinned) {
-    const std::lock_guard lock(m_mutex);
-    return updateOne(*m_database, "UPDATE conversations SET pinned = ? WHERE id = ?",
-                     isPinned ? 1 : 0, id);
-}
-
-Status ConversationStore::setModel(ConversationId id, std::string_view model) {
-    const std::lock_guard lock(m_mutex);
-    return updateOne(*m_database, "UPDATE conversations SET model = ? WHERE id = ?",
-                     std::string(model), id);
 }
 
 Status ConversationStore::setSystemPrompt(ConversationId id, std::string_view text) {

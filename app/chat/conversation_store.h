@@ -63,7 +63,6 @@ struct ConversationSummary {
     ConversationId id = 0;
     std::string title;
     std::int64_t updatedMs = 0;
-    bool isPinned = false;
     std::string excerpt;  // where a search hit; plain text
 };
 
@@ -100,14 +99,12 @@ public:
     ~ConversationStore();
 
     [[nodiscard]] Result<ConversationId> create(const NewConversation& conversation);
-    /// Newest first, pinned before all; `query` searches titles and texts (empty: all).
+    /// Newest first; `query` searches titles and texts (empty: all).
     [[nodiscard]] Result<std::vector<ConversationSummary>> list(std::string_view query, int limit);
     /// With the path that ends at `leaf` (0: an empty one), or at the selected leaf.
     [[nodiscard]] Result<Conversation> load(ConversationId id,
                                             std::optional<MessageId> leaf = std::nullopt);
     [[nodiscard]] Status rename(ConversationId id, std::string_view title);
-    [[nodiscard]] Status setPinned(ConversationId id, bool isPinned);
-    [[nodiscard]] Status setModel(ConversationId id, std::string_view model);
     [[nodiscard]] Status setSystemPrompt(ConversationId id, std::string_view text);
     [[nodiscard]] Status setSampling(ConversationId id, std::string_view json);
     /// Hides it; restore() brings it back until purge() forgets what was removed before `beforeMs`.

@@ -13,7 +13,7 @@
 
 #include "tests/ui/demo_window.h"
 #include "tests/ui/waiting.h"
-#include "ui/core/session.h"
+#include "ui/session.h"
 
 namespace quern::ui {
 namespace {

@@ -16,7 +16,7 @@
 #include "tests/support/golden.h"
 #include "tests/support/temp_folder.h"
 #include "tests/ui/waiting.h"
-#include "ui/core/session.h"
+#include "ui/session.h"
 
 namespace quern::app {
 namespace {

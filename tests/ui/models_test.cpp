@@ -45,7 +45,7 @@ TEST_F(ModelsTest, ALoadedModelShowsEstimateBesideMeasured) {
     shelf().openSheet(pathOf(1));
     shelf().sheet()->confirm();
     ASSERT_TRUE(waitFor([&] { return host().hasModel(); }));
-    EXPECT_EQ(host().contextTokens(), 8192);
+    EXPECT_EQ(host().current()->options.contextTokens, 8192);
     EXPECT_TRUE(card(1, ModelShelf::kIsLoaded).toBool());
     const QVariantMap shown = host().loadedCards()[0].toMap();
     EXPECT_EQ(shown[QStringLiteral("estimate")].toString(), QStringLiteral("8.8\u00A0GiB"));

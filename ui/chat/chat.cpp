@@ -2,8 +2,6 @@
 
 #include <QClipboard>
 #include <QGuiApplication>
-#include <algorithm>
-#include <utility>
 
 #include "ui/chat/reply_phase.h"
 
@@ -15,16 +13,15 @@ Chat::Chat(ReplyService& service, Worker& countWorker, ConversationStore& store,
     : QObject(parent),
       m_service(service),
       m_countWorker(countWorker),
-      m_store(store),
       m_storeWorker(storeWorker),
       m_host(host),
       m_feed(feed),
       m_notices(notices),
       m_conversations(store, storeWorker, notices),
-      m_transcript(theme),
-      m_settings(service, store, storeWorker, host, notices),
       m_meter(service, countWorker),
-      m_replies(service) {
+      m_replies(service),
+      m_open(service, store, storeWorker, host, notices, theme,
+             [this](std::int64_t conversation) { return m_replies.in(conversation); }) {
     follow();
 }
 
@@ -34,9 +31,15 @@ void Chat::follow() {
     connect(&m_conversations, &ConversationList::listed, this, &Chat::titleChanged);
     connect(&m_conversations, &ConversationList::removed, this, [this](qint64 conversation) {
         m_replies.stop(conversation);
-        if (conversation == m_conversation) {
+        if (conversation == m_open.id()) {
             newConversation();
         }
+    });
+    connect(&m_open, &OpenConversation::opened, this, &Chat::opened);
+    connect(&m_open, &OpenConversation::shown, this, [this] {
+        measure();
+        emit titleChanged();
+        emit phaseChanged();
     });
     connect(&m_replies, &Replies::placed, this, &Chat::onPlaced);
     connect(&m_replies, &Replies::grew, this, &Chat::onGrew);
@@ -52,67 +55,25 @@ void Chat::follow() {
         }
     });
     connect(&m_host, &ModelHost::changed, this, &Chat::measure);
-    connect(&m_settings, &ChatSettings::edited, this, &Chat::measure);
+    connect(&m_open.settings(), &ChatSettings::edited, this, &Chat::measure);
 }
 
 void Chat::newConversation() {
     endEdit();
-    m_conversation = 0;
-    m_settings.show(0, {});
-    m_transcript.setPath({}, 0);
     dismissRefusal();
-    measure();
-    emit opened();
-    emit titleChanged();
-    emit phaseChanged();
+    m_open.begin();
 }
 
 void Chat::open(qint64 conversation) {
-    if (conversation == 0 || conversation == m_conversation) {
-        return;
+    if (conversation != 0 && conversation != m_open.id()) {
+        endEdit();
+        dismissRefusal();
+        m_open.open(conversation);
     }
-    endEdit();
-    m_conversation = conversation;
-    dismissRefusal();
-    emit opened();
-    reload();
-}
-
-void Chat::reload() {
-    m_storeWorker.ask(
-        this, [this, id = m_conversation] { return m_store.open(id); },
-        [this, id = m_conversation](Result<ConversationContent> content) {
-            if (id != m_conversation) {
-                return;
-            }
-            if (!content) {
-                m_notices.show(tr("The conversation could not be opened."), content.error());
-                newConversation();
-                return;
-            }
-            show(std::move(*content));
-        });
-}
-
-void Chat::show(ConversationContent content) {
-    m_settings.show(m_conversation, content.settings);
-    const ReplyView* live = m_replies.in(m_conversation);
-    if (live != nullptr && live->place && !content.path.empty() &&
-        content.path.back().id == live->reply.id) {
-        Turn& last = content.path.back();
-        const Turn stored = std::exchange(last, live->reply);
-        last.branch = stored.branch;
-        last.branches = stored.branches;
-    }
-    m_ends.putInto(content.path);
-    m_transcript.setPath(std::move(content.path), content.settings.firstTurn);
-    measure();
-    emit titleChanged();
-    emit phaseChanged();
 }
 
 QString Chat::title() const {
-    return m_conversation == 0 ? QString() : m_conversations.titleOf(m_conversation);
+    return m_open.id() == 0 ? QString() : m_conversations.titleOf(m_open.id());
 }
 
 void Chat::setDraft(const QString& draft) {
@@ -125,16 +86,16 @@ void Chat::setDraft(const QString& draft) {
 }
 
 ReplyOrder Chat::orderBelow(std::int64_t parent) const {
-    return {.conversation = m_conversation,
+    return {.conversation = m_open.id(),
             .parent = parent,
             .message = {},
-            .settings = m_settings.values(),
+            .settings = m_open.settings().values(),
             .model = m_host.currentName().toStdString()};
 }
 
 ReplyOrder Chat::orderOfDraft() const {
-    const auto& path = m_transcript.path();
-    const Turn* edited = m_transcript.find(m_draft.editing());
+    const auto& path = m_open.transcript().path();
+    const Turn* edited = m_open.transcript().find(m_draft.editing());
     ReplyOrder order = orderBelow(edited != nullptr ? edited->parent
                                   : path.empty()    ? 0
                                                     : path.back().id);
@@ -150,7 +111,7 @@ void Chat::send() {
 }
 
 void Chat::beginEdit(qint64 turn) {
-    const Turn* edited = m_transcript.find(turn);
+    const Turn* edited = m_open.transcript().find(turn);
     if (edited == nullptr || edited->role != "user" || isBusy()) {
         return;
     }
@@ -172,11 +133,11 @@ void Chat::endEdit() {
 }
 
 void Chat::stop() {
-    m_replies.stop(m_conversation);
+    m_replies.stop(m_open.id());
 }
 
 void Chat::regenerate(qint64 turn) {
-    const Turn* reply = m_transcript.find(turn == 0 ? lastReply() : turn);
+    const Turn* reply = m_open.transcript().find(turn == 0 ? lastReply() : turn);
     if (reply == nullptr || reply->role == "user" || isBusy() || !m_host.hasModel()) {
         return;
     }
@@ -185,21 +146,10 @@ void Chat::regenerate(qint64 turn) {
 }
 
 void Chat::selectBranch(qint64 turn, int step) {
-    const Turn* at = m_transcript.find(turn);
-    if (at == nullptr || isBusy() || at->branch + step < 1 || at->branch + step > at->branches) {
-        return;
+    if (!isBusy()) {
+        endEdit();
+        m_open.selectBranch(turn, step);
     }
-    endEdit();
-    m_storeWorker.ask(
-        this,
-        [this, id = m_conversation, turn, step] { return m_store.selectSibling(id, turn, step); },
-        [this](Status result) {
-            if (!result) {
-                m_notices.show(tr("The other branch could not be opened."), result.error());
-                return;
-            }
-            reload();
-        });
 }
 
 void Chat::copy(const QString& text) const {
@@ -211,57 +161,29 @@ void Chat::copyTurn(qint64 turn) const {
 }
 
 QString Chat::textOf(qint64 turn) const {
-    const Turn* found = m_transcript.find(turn);
+    const Turn* found = m_open.transcript().find(turn);
     return found != nullptr ? QString::fromStdString(found->text) : QString();
-}
-
-qint64 Chat::lastUserTurn() const {
-    const auto& path = m_transcript.path();
-    const auto at = std::find_if(path.rbegin(), path.rend(),
-                                 [](const Turn& turn) { return turn.role == "user"; });
-    return at == path.rend() ? 0 : at->id;
-}
-
-qint64 Chat::lastReply() const {
-    const auto& path = m_transcript.path();
-    return path.empty() || path.back().role == "user" ? 0 : path.back().id;
 }
 
 void Chat::onPlaced(const ReplyView& view) {
     m_conversations.refresh();
-    const std::vector<Turn>& added = view.place->added;
-    const std::int64_t parent = added.front().parent;
-    // A new conversation is opened by its first message, unless another was opened meanwhile.
-    const bool isNew = m_conversation == 0 && parent == 0;
-    if (isNew) {
-        m_conversation = view.place->conversation;
-        m_settings.setConversation(m_conversation);
-        emit opened();
-    }
-    if (view.place->conversation != m_conversation) {
+    const Turn& first = view.place->added.front();
+    m_open.place(*view.place);
+    if (view.place->conversation != m_open.id()) {
         return;
     }
-    std::vector<Turn> path = m_transcript.path();
-    const auto below = std::find_if(path.begin(), path.end(),
-                                    [parent](const Turn& turn) { return turn.id == parent; });
-    path.erase(below == path.end() ? path.begin() : below + 1, path.end());
-    path.insert(path.end(), added.begin(), added.end());
     // What was sent is no draft any more; what was typed since then is.
-    if (added.front().role == "user" && m_draft.message() == added.front().text) {
+    if (first.role == "user" && m_draft.message() == first.text) {
         setDraft({});
         endEdit();
     }
-    m_transcript.setPath(std::move(path), m_settings.values().firstTurn);
     m_promptText = QString::fromStdString(view.place->promptText);
-    measure();
     emit promptTextChanged();
-    // Brings the branch counts of what was added.
-    reload();
 }
 
 void Chat::onGrew(const ReplyView& view) {
-    if (view.place->conversation == m_conversation) {
-        m_transcript.showLast(view.reply);
+    if (view.place->conversation == m_open.id()) {
+        m_open.transcript().showLast(view.reply);
         m_meter.setWritten(view.tokens);
         emit grew();
     }
@@ -269,8 +191,8 @@ void Chat::onGrew(const ReplyView& view) {
 
 void Chat::onEnded(const ReplyView& view) {
     m_conversations.refresh();
-    m_ends.keep(view.reply);
-    if (view.place->conversation == m_conversation) {
+    m_open.keepEnd(view.reply);
+    if (view.place->conversation == m_open.id()) {
         measure();
         emit grew();
     }
@@ -283,7 +205,7 @@ void Chat::onEnded(const ReplyView& view) {
 void Chat::onRefused(qint64 conversation, const ReplyView& view) {
     if (view.phase == ReplyPhase::kUnsaved) {
         m_notices.show(tr("Your message could not be saved, so it was not sent."), *view.error);
-    } else if (view.error->code != ErrorCode::kCancelled && conversation == m_conversation) {
+    } else if (view.error->code != ErrorCode::kCancelled && conversation == m_open.id()) {
         refuse(QString::fromStdString(view.error->message),
                view.error->code == ErrorCode::kContextLength);
     }
@@ -330,19 +252,17 @@ void Chat::leaveOutOldest() {
                        false);
                 return;
             }
-            m_settings.setFirstTurn(**first);
-            m_transcript.setPath(m_transcript.path(), **first);
+            m_open.setFirstTurn(**first);
             send();
         });
 }
 
 void Chat::takeBackLeftOut() {
-    m_settings.setFirstTurn(0);
-    m_transcript.setPath(m_transcript.path(), 0);
+    m_open.setFirstTurn(0);
 }
 
 void Chat::measure() {
-    const auto& path = m_transcript.path();
+    const auto& path = m_open.transcript().path();
     if (!m_host.hasModel()) {
         m_meter.setSubject({}, 0);
         return;
@@ -354,12 +274,12 @@ void Chat::measure() {
 }
 
 std::optional<ReplyPhase> Chat::phase() const {
-    const ReplyView* live = m_replies.in(m_conversation);
+    const ReplyView* live = m_replies.in(m_open.id());
     return live != nullptr ? std::optional(live->phase) : std::nullopt;
 }
 
 QString Chat::phaseText() const {
-    const ReplyView* live = m_replies.in(m_conversation);
+    const ReplyView* live = m_replies.in(m_open.id());
     return live != nullptr ? describePhase(*live, m_feed.snapshot()) : QString();
 }
 

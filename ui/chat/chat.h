@@ -6,13 +6,11 @@
 #include <optional>
 #include <vector>
 
-#include "ui/chat/chat_settings.h"
 #include "ui/chat/conversation_list.h"
 #include "ui/chat/draft.h"
+#include "ui/chat/open_conversation.h"
 #include "ui/chat/prompt_meter.h"
 #include "ui/chat/replies.h"
-#include "ui/chat/shown_ends.h"
-#include "ui/chat/transcript.h"
 #include "ui/core/engine_feed.h"
 #include "ui/models/model_host.h"
 
@@ -64,8 +62,8 @@ public:
     Q_INVOKABLE void takeBackLeftOut();
     Q_INVOKABLE void dismissRefusal();
     /// The last turn a user wrote on the active path, for "edit last"; 0 when there is none.
-    Q_INVOKABLE [[nodiscard]] qint64 lastUserTurn() const;
-    Q_INVOKABLE [[nodiscard]] qint64 lastReply() const;
+    Q_INVOKABLE [[nodiscard]] qint64 lastUserTurn() const { return m_open.lastUserTurn(); }
+    Q_INVOKABLE [[nodiscard]] qint64 lastReply() const { return m_open.lastReply(); }
     Q_INVOKABLE [[nodiscard]] QString textOf(qint64 turn) const;
     /// Replies whose last save failed. The service also does it with each new message: the disk
     /// may have room again.
@@ -74,10 +72,10 @@ public:
     void close() { m_replies.close(); }
 
     [[nodiscard]] ConversationList* conversations() { return &m_conversations; }
-    [[nodiscard]] Transcript* transcript() { return &m_transcript; }
-    [[nodiscard]] ChatSettings* settings() { return &m_settings; }
+    [[nodiscard]] Transcript* transcript() { return &m_open.transcript(); }
+    [[nodiscard]] ChatSettings* settings() { return &m_open.settings(); }
     [[nodiscard]] PromptMeter* meter() { return &m_meter; }
-    [[nodiscard]] qint64 conversation() const { return m_conversation; }
+    [[nodiscard]] qint64 conversation() const { return m_open.id(); }
     [[nodiscard]] QString title() const;
     [[nodiscard]] QString draft() const { return m_draft.text(); }
     void setDraft(const QString& draft);
@@ -102,8 +100,6 @@ signals:
 
 private:
     void follow();
-    void show(ConversationContent content);
-    void reload();
     void onPlaced(const ReplyView& view);
     void onGrew(const ReplyView& view);
     void onEnded(const ReplyView& view);
@@ -115,19 +111,15 @@ private:
 
     ReplyService& m_service;
     Worker& m_countWorker;
-    ConversationStore& m_store;
     Worker& m_storeWorker;
     ModelHost& m_host;
     EngineFeed& m_feed;
     Notices& m_notices;
     ConversationList m_conversations;
-    Transcript m_transcript;
-    ChatSettings m_settings;
     PromptMeter m_meter;
     Replies m_replies;
-    ShownEnds m_ends;
+    OpenConversation m_open;
     Draft m_draft;
-    qint64 m_conversation = 0;
     QString m_refusal;
     QString m_promptText;
     bool m_isTooLong = false;

@@ -16,7 +16,7 @@ namespace quern::ui {
 class EngineFeed : public QObject {
     Q_OBJECT
     QML_ANONYMOUS
-    Q_PROPERTY(bool isWatched MEMBER m_isWatched WRITE setWatched NOTIFY watchedChanged)
+    Q_PROPERTY(bool isWatched READ isWatched WRITE setWatched NOTIFY watchedChanged)
     Q_PROPERTY(bool isShown MEMBER m_isShown WRITE setShown NOTIFY watchedChanged)
     Q_PROPERTY(QString device READ device NOTIFY updated)
     Q_PROPERTY(QString memoryText READ memoryText NOTIFY updated)
@@ -30,6 +30,7 @@ public:
     /// `engine` and `worker` must outlive every fetch: destroy the worker first.
     EngineFeed(engine::Engine& engine, Worker& worker, QObject* parent = nullptr);
 
+    [[nodiscard]] bool isWatched() const { return m_isWatched; }
     void setWatched(bool isWatched);
     void setShown(bool isShown);
     /// Fetches now, apart from the clock.

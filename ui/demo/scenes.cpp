@@ -2,8 +2,8 @@
 
 #include <cmath>
 
-#include "ui/core/session.h"
 #include "ui/demo/demo_texts.h"
+#include "ui/session.h"
 
 namespace quern::ui {
 namespace {

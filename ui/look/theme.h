@@ -19,7 +19,6 @@ class Theme : public QObject {
     QML_SINGLETON
     Q_PROPERTY(bool dark READ isDark WRITE setDark NOTIFY changed)
     Q_PROPERTY(qreal textScale READ textScale WRITE setTextScale NOTIFY changed)
-    Q_PROPERTY(bool still READ isStill WRITE setStill NOTIFY changed)
     Q_PROPERTY(QColor canvas READ canvas NOTIFY changed)
     Q_PROPERTY(QColor surface READ surface NOTIFY changed)
     Q_PROPERTY(QColor sunken READ sunken NOTIFY changed)

@@ -66,9 +66,6 @@ void ModelHost::refresh(const std::string& prefer) {
             // Only now is an unloaded model out of sight.
             m_unloading.clear();
             emit loadingChanged();
-            if (!prefer.empty()) {
-                emit loadedModel(QString::fromStdString(prefer));
-            }
         });
 }
 
@@ -80,7 +77,6 @@ void ModelHost::load(const engine::LoadOptions& options) {
     }
     m_load = std::make_shared<Load>();
     m_load->options = options;
-    m_loadError.clear();
     m_tick.start();
     emit loadingChanged();
     emit progressed();
@@ -109,7 +105,6 @@ void ModelHost::load(const engine::LoadOptions& options) {
             if (result) {
                 prefer = (*result)->name;
             } else if (result.error().code != ErrorCode::kCancelled) {
-                m_loadError = QString::fromStdString(result.error().message);
                 m_notices.show(tr("%1 could not be loaded.").arg(name), result.error(),
                                tr("Open Models"), QStringLiteral("models"));
             }
@@ -146,11 +141,6 @@ void ModelHost::select(const QString& name) {
     }
 }
 
-void ModelHost::clearError() {
-    m_loadError.clear();
-    emit loadingChanged();
-}
-
 QString ModelHost::currentName() const {
     return m_current ? QString::fromStdString(m_current->name) : QString();
 }
@@ -164,10 +154,6 @@ QString ModelHost::currentTitle() const {
     return quantization.isEmpty() || currentName().contains(quantization, Qt::CaseInsensitive)
                ? currentName()
                : currentName() + QStringLiteral(" · ") + quantization;
-}
-
-int ModelHost::contextTokens() const {
-    return m_current ? static_cast<int>(m_current->options.contextTokens) : 0;
 }
 
 QVariantList ModelHost::loadedCards() const {
@@ -184,10 +170,6 @@ QString ModelHost::loadingName() const {
     }
     return QString::fromStdString(
         m_load->options.name.empty() ? m_load->options.path.stem().string() : m_load->options.name);
-}
-
-QString ModelHost::loadingPath() const {
-    return m_load ? QString::fromStdString(m_load->options.path.string()) : QString();
 }
 
 QString ModelHost::loadStage() const {

@@ -23,14 +23,11 @@ class ModelHost : public QObject {
     Q_PROPERTY(bool hasModel READ hasModel NOTIFY changed)
     Q_PROPERTY(QString current READ currentName NOTIFY changed)
     Q_PROPERTY(QString currentTitle READ currentTitle NOTIFY changed)
-    Q_PROPERTY(int contextTokens READ contextTokens NOTIFY changed)
     Q_PROPERTY(QVariantList loaded READ loadedCards NOTIFY changed)
     Q_PROPERTY(bool isLoading READ isLoading NOTIFY loadingChanged)
     Q_PROPERTY(QString loadingName READ loadingName NOTIFY loadingChanged)
-    Q_PROPERTY(QString loadingPath READ loadingPath NOTIFY loadingChanged)
     Q_PROPERTY(QString loadStage READ loadStage NOTIFY progressed)
     Q_PROPERTY(double loadFraction READ loadFraction NOTIFY progressed)
-    Q_PROPERTY(QString loadError MEMBER m_loadError NOTIFY loadingChanged)
     Q_PROPERTY(QString busyUnloading MEMBER m_unloading NOTIFY loadingChanged)
 
 public:
@@ -43,17 +40,14 @@ public:
     Q_INVOKABLE void unload(const QString& name);
     /// Chats use this loaded model from now on.
     Q_INVOKABLE void select(const QString& name);
-    Q_INVOKABLE void clearError();
 
     [[nodiscard]] std::shared_ptr<const engine::LoadedModel> current() const { return m_current; }
     [[nodiscard]] bool hasModel() const { return m_current != nullptr; }
     [[nodiscard]] QString currentName() const;
     [[nodiscard]] QString currentTitle() const;  // "smollm2 · Q4_1"
-    [[nodiscard]] int contextTokens() const;
     [[nodiscard]] QVariantList loadedCards() const;
     [[nodiscard]] bool isLoading() const { return m_load != nullptr; }
     [[nodiscard]] QString loadingName() const;
-    [[nodiscard]] QString loadingPath() const;
     [[nodiscard]] QString loadStage() const;
     [[nodiscard]] double loadFraction() const;
     [[nodiscard]] bool isLoadedPath(const std::filesystem::path& path) const;
@@ -62,7 +56,6 @@ signals:
     void changed();
     void loadingChanged();
     void progressed();
-    void loadedModel(const QString& name);
 
 private:
     /// Shared with the load worker: what it reports and whether it should go on.
@@ -82,7 +75,6 @@ private:
     std::vector<std::shared_ptr<const engine::LoadedModel>> m_models;
     std::shared_ptr<const engine::LoadedModel> m_current;
     std::shared_ptr<Load> m_load;
-    QString m_loadError;
     QString m_unloading;
 };
 

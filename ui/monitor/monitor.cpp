@@ -40,7 +40,7 @@ void Monitor::take() {
     }
     m_requests.show(m_model.requests);
     // Only while somebody looks do samples come at an even pace.
-    if (!m_isHistoryFixed && m_feed.property("isWatched").toBool()) {
+    if (!m_isHistoryFixed && m_feed.isWatched()) {
         const auto push = [](QList<qreal>& history, double value) {
             if (history.size() >= kHistory) {
                 history.removeFirst();
@@ -63,10 +63,6 @@ void Monitor::setHistory(QList<qreal> decode, QList<qreal> prefill) {
 
 void Monitor::cancel(quint64 request) {
     m_worker.post([this, request] { m_engine.cancel(request); });
-}
-
-void Monitor::forgetCache() {
-    m_worker.post([this, name = m_model.name] { (void)m_engine.resetPrefixCache(name); });
 }
 
 QString Monitor::modelName() const {

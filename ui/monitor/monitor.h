@@ -42,7 +42,6 @@ public:
             const Theme& theme, QObject* parent = nullptr);
 
     Q_INVOKABLE void cancel(quint64 request);
-    Q_INVOKABLE void forgetCache();
     /// Replaces the recorded throughput (stills).
     void setHistory(QList<qreal> decode, QList<qreal> prefill);
 

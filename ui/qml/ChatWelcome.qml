@@ -36,7 +36,6 @@ Page {
             Layout.fillWidth: true
         }
         Flow {
-            id: ideas
             visible: welcome.host.hasModel
             spacing: 8
             Layout.topMargin: 8

@@ -55,7 +55,6 @@ FocusScope {
                 }
             }
             RowLayout {
-                id: figures
                 Layout.fillWidth: true
                 spacing: 12
                 Figure { label: qsTr("Connections"); value: screen.server.connections; isKnown: screen.server.isOn; Layout.fillWidth: true; Layout.preferredWidth: 100 }

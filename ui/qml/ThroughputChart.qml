@@ -3,7 +3,6 @@ import Quern
 
 // Decode and prefill over the last two minutes, with a crosshair under the pointer.
 Item {
-    id: view
     readonly property int sample: hover.hovered ? chart.sampleAt(hover.point.position.x) : -1
     function legend(ofDecode) {
         const name = ofDecode ? qsTr("decode") : qsTr("prefill")

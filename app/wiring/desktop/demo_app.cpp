@@ -11,11 +11,11 @@
 #include "app/wiring/desktop/demo_store.h"
 #include "app/wiring/desktop/stored_conversations.h"
 #include "app/wiring/desktop/written_replies.h"
-#include "ui/core/session.h"
 #include "ui/demo/demo_conversations.h"
 #include "ui/demo/demo_ports.h"
 #include "ui/demo/scenes.h"
 #include "ui/desktop.h"
+#include "ui/session.h"
 
 namespace quern::app {
 namespace {

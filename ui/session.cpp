@@ -1,4 +1,4 @@
-#include "ui/core/session.h"
+#include "ui/session.h"
 
 #include <QGuiApplication>
 #include <QPalette>
