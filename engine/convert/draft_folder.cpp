@@ -1,4 +1,3 @@
-#include <set>
 #include <string>
 #include <utility>
 
@@ -24,28 +23,13 @@ void addGeneralKeys(const ReadModel& model, const ImportOptions& options, const 
     keys.u32("general.quantization_version", kQuantizationVersion);
 }
 
-// Kinds of layers whose tensors a folder holds otherwise than a GGUF file does; empty: none.
-std::string layersThatCannotBeWritten(const ModelSpec& spec) {
-    std::set<std::string> kinds;
-    if (spec.pooling != Pooling::kNone) {
-        kinds.insert("pooled vectors");
-    }
-    for (const LayerSpec& layer : spec.layers) {
-        if (stateFloats(layer.state, spec.hiddenSize) > 0) {
-            kinds.insert("layers that keep a state");
-        }
-        if (layer.experts.count > 0) {
-            kinds.insert("mixture-of-experts layers");
-        }
-        if (layer.attention.latent.rank > 0) {
-            kinds.insert("multi-head latent attention");
-        }
-    }
-    std::string text;
-    for (const std::string& kind : kinds) {
-        text += (text.empty() ? "" : " and ") + kind;
-    }
-    return text;
+// What reading the file back must give: what the format keeps in the tensors themselves is no
+// number of the model any more.
+ModelSpec specInFile(const ModelSpec& spec) {
+    ModelSpec inFile = spec;
+    inFile.norm.weightOffset = 0.0F;
+    inFile.positionOffset = 0;
+    return inFile;
 }
 
 }  // namespace
@@ -56,11 +40,11 @@ Result<ImportDraft> draftFromFolder(const ImportOptions& options, const QuantMix
         return forward(read);
     }
     const auto model = std::make_shared<const ReadModel>(std::move(*read));
-    if (const std::string missing = layersThatCannotBeWritten(model->spec); !missing.empty()) {
-        return fail(ErrorCode::kUnsupported, "folders of architecture '" +
-                                                 std::string(model->architecture->gguf) +
-                                                 "' cannot be written as GGUF yet: missing are " +
-                                                 missing + "; the folder itself can be used");
+    if (model->architecture->isLatent &&
+        model->parameters.rope.layout != model->architecture->hfRope) {
+        return fail(ErrorCode::kUnsupported,
+                    "config.json: rope_interleave is false, for which GGUF has no key; the folder "
+                    "itself can be used");
     }
     ImportDraft draft;
     addGeneralKeys(*model, options, mix, draft.keys);
@@ -89,8 +73,16 @@ Result<ImportDraft> draftFromFolder(const ImportOptions& options, const QuantMix
                              .data = reinterpret_cast<const std::byte*>(values->data())})});
         draft.kept.push_back(values);
     }
-    draft.facts = {.layers = model->parameters.layers(), .isHeadTied = model->spec.isHeadTied};
-    draft.spec = model->spec;
+    if (!model->info.isNormalized) {
+        draft.notes.emplace_back(
+            "the folder's vectors keep their length; GGUF has no key for that, so those of the "
+            "file "
+            "get length 1 where a request does not say otherwise");
+    }
+    draft.facts = {.layers = model->parameters.layers(),
+                   .isHeadTied = model->spec.isHeadTied,
+                   .experts = model->parameters.experts.count};
+    draft.spec = specInFile(model->spec);
     draft.releasePages = [model] { model->tensors->releasePages(); };
     return draft;
 }

@@ -50,7 +50,8 @@ Result<ImportDraft> draftFromGguf(const ImportOptions& options, const QuantMix& 
     bool isQuantizedTwice = false;
     for (const GgufTensor& tensor : file->tensors()) {
         NamedRows named{.name = std::string(tensor.name), .rows = rowsOf(tensor.view)};
-        const kernels::DType type = typeOfTensor(mix, named.name, named.rows.shape, draft.facts);
+        const kernels::DType type =
+            typeOfTensor(mix, named.name, named.rows.shape, named.rows.type, draft.facts);
         isQuantizedTwice =
             isQuantizedTwice || (kernels::traits(tensor.view.type).isQuantized &&
                                  kernels::traits(type).isQuantized && tensor.view.type != type);

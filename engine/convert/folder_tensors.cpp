@@ -4,6 +4,9 @@
 #include <charconv>
 #include <utility>
 
+#include "engine/convert/expert_rows.h"
+#include "engine/convert/latent_rows.h"
+#include "engine/convert/state_rows.h"
 #include "kernels/quant.h"
 
 namespace quern::engine::convert {
@@ -114,22 +117,25 @@ tl::unexpected<Error> wrongShape(const std::string& name, const TensorView& view
 
 // GGUF's name of a canonical one.
 std::string fileName(const ReadModel& model, const CanonicalName& name) {
-    std::string stem = name.stem;
+    const std::string& stem = name.stem;
     if (name.layer < 0) {
-        return stem + name.suffix;
+        // Models that keep states have the last norm under the name of the first.
+        const bool isOfStates =
+            model.architecture->state == StateKind::kShortConv && stem == "output_norm";
+        return (isOfStates ? "token_embd_norm" : stem) + name.suffix;
     }
-    const std::string prefix = "blk." + std::to_string(name.layer) + ".";
-    // Such rules speak of blocks with both norms.
-    if (!model.architecture->ggufNames.empty() && model.tensors->has(prefix + "ffn_norm.weight")) {
-        const auto rules = model.architecture->ggufNames;
+    const std::string prefix = layerPrefix(name.layer);
+    if (stem == "ffn_gate_up") {
+        return prefix + "ffn_up" + name.suffix;  // both go by the name of the second
+    }
+    // Such rules speak of blocks that have the tensor which the first one renames.
+    const auto rules = model.architecture->ggufNames;
+    if (!rules.empty() && model.tensors->has(prefix + std::string(rules.front().to) + ".weight")) {
         const auto found = std::find_if(rules.begin(), rules.end(),
                                         [&](const NameRule& rule) { return rule.to == stem; });
         if (found != rules.end()) {
-            stem = found->from;
+            return prefix + std::string(found->from) + name.suffix;
         }
-    }
-    if (stem == "ffn_gate_up") {
-        stem = "ffn_up";  // both go by the name of the second
     }
     return prefix + stem + name.suffix;
 }
@@ -139,18 +145,29 @@ Result<TensorRows> makeRows(const ReadModel& model, const std::string& canonical
     TensorRows rows = rowsOf(view);
     const bool isVector = view.shape.rank == 1;
     if (const auto scales = model.scales.find(canonical); scales != model.scales.end()) {
-        rows.scales = &scales->second;
+        rows = scaled(std::move(rows), scales->second);
     }
     if (name.layer >= 0 && model.isTransposed && !isVector &&
         isOneOf(name.stem, {"attn_qkv", "attn_output", "ffn_up", "ffn_down"})) {
         if (view.shape.rank != 2 || kernels::traits(view.type).blockElements != 1) {
             return wrongShape(canonical, view);
         }
-        rows.isTransposed = true;
-        std::swap(rows.shape.dims[0], rows.shape.dims[1]);
+        rows = columnsOf(view, 0, 1);
     }
-    if (name.stem.ends_with("norm") && name.suffix == ".weight") {
-        rows.offset = model.parameters.normOffset;
+    if (name.stem.ends_with("norm") && name.suffix == ".weight" &&
+        model.parameters.normOffset != 0.0F) {
+        rows = mapped(std::move(rows), [offset = model.parameters.normOffset](float value) {
+            return value + offset;
+        });
+    }
+    if (name.stem == "position_embd" && model.parameters.positionOffset > 0) {
+        // The rows before that of the first position are not written.
+        const std::int64_t first = model.parameters.positionOffset;
+        const kernels::Shape shape = shapeOf({view.shape.dims[0] - first, view.shape.cols()});
+        if (view.shape.rank != 2 || shape.dims[0] < 1) {
+            return wrongShape(canonical, view);
+        }
+        return reordered(std::move(rows), shape, [first](std::int64_t row) { return row + first; });
     }
     if (name.layer < 0 || name.layer >= model.parameters.layers()) {
         return rows;
@@ -168,10 +185,32 @@ Result<TensorRows> makeRows(const ReadModel& model, const std::string& canonical
     if (isFused ? count != attention.fusedRows() : count % model.parameters.keyDim != 0) {
         return wrongShape(canonical, view);
     }
-    rows.sourceRow = [attention, isFused](std::int64_t row) {
+    const auto from = [attention, isFused](std::int64_t row) {
         return isFused ? attention.unfused(row) : attention.rotated(row);
     };
-    return rows;
+    const kernels::Shape shape = rows.shape;
+    return isVector ? withColumns(std::move(rows), shape, from)
+                    : reordered(std::move(rows), shape, from);
+}
+
+// Those that addLayer writes.
+bool isOfLayerKind(const CanonicalName& name) {
+    return isOfExperts(name.stem) || isOfState(name.stem) || name.stem == "attn_kv_b";
+}
+
+// What a layer has in place of plain attention and a plain feed-forward block.
+Status addLayer(const ReadModel& model, std::int64_t layer, std::vector<NamedRows>& tensors) {
+    const auto index = static_cast<std::size_t>(layer);
+    Status status;
+    if (model.parameters.keepsState[index]) {
+        status = addStateRows(model, layer, tensors);
+    } else if (model.parameters.latent.rank > 0) {
+        status = addLatentRows(model, layer, tensors);
+    }
+    if (status && !model.parameters.hasExperts.empty() && model.parameters.hasExperts[index]) {
+        status = addExpertRows(model, layer, tensors);
+    }
+    return status;
 }
 
 // token_embd first, then the layers by number, then the rest.
@@ -199,11 +238,19 @@ Result<std::vector<NamedRows>> folderTensors(const ReadModel& model) {
         if (name.stem == "output" && model.spec.isHeadTied) {
             continue;
         }
+        if (isOfLayerKind(name)) {
+            continue;
+        }
         auto rows = makeRows(model, canonical, name, *model.tensors->find(canonical));
         if (!rows) {
             return forward(rows);
         }
         tensors.push_back({.name = fileName(model, name), .rows = std::move(*rows)});
+    }
+    for (std::int64_t layer = 0; layer < model.parameters.layers(); ++layer) {
+        if (auto status = addLayer(model, layer, tensors); !status) {
+            return forward(status);
+        }
     }
     return tensors;
 }

@@ -24,14 +24,10 @@ using namespace convert;
 std::vector<GgufTensorPlan> planTensors(const ImportDraft& draft, const QuantMix& mix) {
     std::vector<GgufTensorPlan> plans;
     for (const NamedRows& tensor : draft.tensors) {
-        const kernels::DType held = tensor.rows.parts.front().type;
-        // Whole numbers are no weights.
-        const bool isInteger = held == kernels::DType::kI8 || held == kernels::DType::kI32;
-        plans.push_back(
-            {.name = tensor.name,
-             .type =
-                 isInteger ? held : typeOfTensor(mix, tensor.name, tensor.rows.shape, draft.facts),
-             .shape = tensor.rows.shape});
+        plans.push_back({.name = tensor.name,
+                         .type = typeOfTensor(mix, tensor.name, tensor.rows.shape, tensor.rows.type,
+                                              draft.facts),
+                         .shape = tensor.rows.shape});
     }
     return plans;
 }

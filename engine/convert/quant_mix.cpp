@@ -60,10 +60,10 @@ bool isImportantLayer(std::int64_t layer, std::int64_t layers) {
 }
 
 bool staysFloat(std::string_view stem, const kernels::Shape& shape) {
-    constexpr std::array<std::string_view, 6> kSmall{"position_embd", "token_types",
-                                                     "ffn_gate_inp",  "ffn_gate_inp_shexp",
-                                                     "ssm_conv1d",    "shortconv.conv"};
-    return shape.rank < 2 || stem.ends_with("norm") ||
+    constexpr std::array<std::string_view, 8> kSmall{
+        "position_embd", "token_types", "ffn_gate_inp",   "ffn_gate_inp_shexp",
+        "ssm_conv1d",    "ssm_a",       "shortconv.conv", "ssm_d"};
+    return shape.rank < 2 || stem.ends_with("norm") || stem.ends_with(".bias") ||
            std::find(kSmall.begin(), kSmall.end(), stem) != kSmall.end();
 }
 
@@ -126,12 +126,17 @@ std::string quantMixNames() {
 }
 
 DType typeOfTensor(const QuantMix& mix, std::string_view name, const kernels::Shape& shape,
-                   const MixFacts& facts) {
+                   DType held, const MixFacts& facts) {
     const Place place = placeOf(name);
+    if (held == DType::kI8 || held == DType::kI32) {
+        return held;
+    }
     if (staysFloat(place.stem, shape)) {
         return DType::kF32;
     }
-    return fitting(wantedType(mix, place, facts), shape.cols());
+    const DType wanted = fitting(wantedType(mix, place, facts), shape.cols());
+    // Trained in it: every other type of as few bits is worse, and one of more gains nothing.
+    return held == DType::kMXFP4 && kernels::traits(wanted).isQuantized ? held : wanted;
 }
 
 }  // namespace quern::engine::convert

@@ -33,8 +33,10 @@ struct MixFacts {
 };
 
 /// The type that a tensor is written in. Vectors, tables of positions and the choice among experts
-/// stay in float32, tensors with short rows in the nearest type that holds them.
+/// stay in float32, tensors with short rows in the nearest type that holds them; whole numbers, and
+/// MXFP4 where the mix is of quantized types, stay what they are `held` as.
 [[nodiscard]] kernels::DType typeOfTensor(const QuantMix& mix, std::string_view name,
-                                          const kernels::Shape& shape, const MixFacts& facts);
+                                          const kernels::Shape& shape, kernels::DType held,
+                                          const MixFacts& facts);
 
 }  // namespace quern::engine::convert

@@ -5,6 +5,8 @@
 #include <limits>
 #include <string_view>
 
+#include "engine/convert/kind_keys.h"
+#include "engine/convert/prefixed_keys.h"
 #include "engine/model/rope.h"
 
 namespace quern::engine::convert {
@@ -12,42 +14,6 @@ namespace quern::engine::convert {
 namespace {
 
 using Scaling = RopeSpec::Scaling;
-
-// Writes keys under "<architecture>.".
-class ShapeKeys {
-public:
-    ShapeKeys(GgufKeys& keys, std::string_view architecture)
-        : m_keys(keys), m_prefix(std::string(architecture) + ".") {}
-
-    void size(std::string_view key, std::int64_t value) {
-        // Sizes were checked when they were read: none comes near 2^32.
-        m_keys.u32(full(key), static_cast<std::uint32_t>(value));
-    }
-    void number(std::string_view key, double value) {
-        m_keys.f32(full(key), static_cast<float>(value));
-    }
-    void text(std::string_view key, std::string_view value) { m_keys.string(full(key), value); }
-    void flag(std::string_view key, bool value) { m_keys.boolean(full(key), value); }
-    /// One number where all layers agree.
-    void byLayer(std::string_view key, const std::vector<std::int64_t>& values) {
-        if (std::adjacent_find(values.begin(), values.end(), std::not_equal_to<>()) ==
-            values.end()) {
-            size(key, values.front());
-        } else {
-            m_keys.u32s(full(key), std::vector<std::uint32_t>(values.begin(), values.end()));
-        }
-    }
-    void flags(std::string_view key, const std::vector<bool>& values) {
-        m_keys.booleans(full(key), values);
-    }
-
-private:
-    [[nodiscard]] std::string full(std::string_view key) const {
-        return m_prefix + std::string(key);
-    }
-    GgufKeys& m_keys;
-    std::string m_prefix;
-};
 
 std::vector<float> asFloats(const std::vector<double>& values) {
     return {values.begin(), values.end()};
@@ -69,7 +35,7 @@ Result<std::vector<float>> llama3Factors(const RopeSpec& rope) {
     return factors;
 }
 
-void addYarn(const RopeSpec& rope, ShapeKeys& keys) {
+void addYarn(const RopeSpec& rope, PrefixedKeys& keys) {
     const RopeSpec standard;
     keys.text("rope.scaling.type", "yarn");
     keys.number("rope.scaling.factor", rope.factor);
@@ -79,14 +45,14 @@ void addYarn(const RopeSpec& rope, ShapeKeys& keys) {
     if (rope.betaSlow != standard.betaSlow) {
         keys.number("rope.scaling.yarn_beta_slow", rope.betaSlow);
     }
-    if (rope.attentionFactor) {
+    if (rope.attentionFactor && rope.mscaleAllDim.value_or(0) == 0) {
         // A multiplier of YaRN's own magnitude.
         const double own = rope.factor > 1 ? 0.1 * std::log(rope.factor) + 1 : 1;
         keys.number("rope.scaling.yarn_attn_factor", *rope.attentionFactor / own);
     }
 }
 
-Result<std::vector<FactorTensor>> addRope(const ReadModel& model, ShapeKeys& keys) {
+Result<std::vector<FactorTensor>> addRope(const ReadModel& model, PrefixedKeys& keys) {
     const Hyperparameters& parameters = model.parameters;
     const RopeSpec& rope = parameters.rope;
     std::vector<FactorTensor> tensors;
@@ -138,14 +104,16 @@ Result<std::vector<FactorTensor>> addRope(const ReadModel& model, ShapeKeys& key
 }
 
 // Windows, where the architecture's own rule would not give them.
-void addWindows(const ReadModel& model, ShapeKeys& keys) {
+void addWindows(const ReadModel& model, PrefixedKeys& keys) {
     const Hyperparameters& parameters = model.parameters;
     const std::int64_t window =
         *std::max_element(parameters.window.begin(), parameters.window.end());
     if (window == 0) {
         return;
     }
-    keys.size("attention.sliding_window", window);
+    // Models that read both ways count the keys of both sides.
+    keys.size("attention.sliding_window",
+              model.architecture->isBidirectional ? 2 * (window - 1) : window);
     Hyperparameters byRule = parameters;
     applyWindowRule(*model.architecture, window, 0, byRule);
     if (byRule.window != parameters.window) {
@@ -157,7 +125,7 @@ void addWindows(const ReadModel& model, ShapeKeys& keys) {
     }
 }
 
-void addScales(const ReadModel& model, ShapeKeys& keys) {
+void addScales(const ReadModel& model, PrefixedKeys& keys) {
     const Hyperparameters& parameters = model.parameters;
     const auto plainScale = [](std::int64_t size) {
         return static_cast<float>(1.0 / std::sqrt(static_cast<double>(size)));
@@ -166,9 +134,13 @@ void addScales(const ReadModel& model, ShapeKeys& keys) {
     const float standard = model.architecture->scaleByHiddenLayers == parameters.layers()
                                ? plainScale(parameters.hiddenSize / parameters.heads.front())
                                : plainScale(parameters.keyDim);
-    const float scale = model.spec.layers.front().attention.scale;
-    if (scale != standard) {
-        keys.number("attention.scale", static_cast<double>(scale));
+    const auto withAttention = std::ranges::find(parameters.keepsState, false);
+    if (withAttention != parameters.keepsState.end() && parameters.latent.rank == 0) {
+        const auto layer = static_cast<std::size_t>(withAttention - parameters.keepsState.begin());
+        const float scale = model.spec.layers[layer].attention.scale;
+        if (scale != standard) {
+            keys.number("attention.scale", static_cast<double>(scale));
+        }
     }
     const auto unless = [&](double usual, std::string_view key, double value) {
         if (value != usual) {
@@ -185,31 +157,49 @@ void addScales(const ReadModel& model, ShapeKeys& keys) {
            model.architecture->dividesLogits ? 1 / parameters.logitScale : parameters.logitScale);
 }
 
+void addHeads(const Hyperparameters& parameters, PrefixedKeys& keys) {
+    std::vector<std::int64_t> kvHeads = parameters.kvHeads;
+    // No key/value heads is how the format marks a layer with a short convolution.
+    for (std::size_t i = 0; i < kvHeads.size(); ++i) {
+        const bool isConvolution =
+            parameters.keepsState[i] && std::holds_alternative<ShortConvSpec>(parameters.state);
+        kvHeads[i] = isConvolution ? 0 : kvHeads[i];
+    }
+    keys.byLayer("attention.head_count_kv", kvHeads);
+    keys.size("attention.key_length", parameters.keyDim);
+    keys.size("attention.value_length", parameters.valueDim);
+}
+
 }  // namespace
 
 Result<std::vector<FactorTensor>> addShapeKeys(const ReadModel& model, GgufKeys& out) {
     const Hyperparameters& parameters = model.parameters;
     const Architecture& architecture = *model.architecture;
-    ShapeKeys keys(out, architecture.gguf);
+    const bool hasAttention = std::ranges::count(parameters.keepsState, false) > 0;
+    const std::vector<std::int64_t> none(parameters.heads.size(), 0);
+    PrefixedKeys keys(out, architecture.gguf);
     keys.size("block_count", parameters.layers());
     keys.size("context_length", parameters.contextTokens);
     keys.size("embedding_length", parameters.hiddenSize);
-    keys.byLayer("feed_forward_length", parameters.intermediate);
-    keys.byLayer("attention.head_count", parameters.heads);
-    keys.byLayer("attention.head_count_kv", parameters.kvHeads);
-    keys.size("attention.key_length", parameters.keyDim);
-    keys.size("attention.value_length", parameters.valueDim);
+    keys.byLayer("feed_forward_length", parameters.hasMlp ? parameters.intermediate : none);
+    keys.byLayer("attention.head_count", hasAttention ? parameters.heads : none);
+    if (hasAttention) {
+        addHeads(parameters, keys);
+    }
     keys.size("vocab_size", parameters.vocabSize);
     keys.number(architecture.norm == kernels::NormKind::kLayer ? "attention.layer_norm_epsilon"
                                                                : "attention.layer_norm_rms_epsilon",
                 static_cast<double>(parameters.normEps));
-    if (parameters.isParallel != architecture.isParallel || architecture.gguf == "stablelm" ||
-        architecture.gguf == "gptneox") {
+    if (!architecture.isBidirectional) {
         keys.flag("use_parallel_residual", parameters.isParallel);
     }
+    addExpertKeys(model, keys);
+    addLatentKeys(model, keys);
+    addStateKeys(model, keys);
+    addVectorKeys(model, keys);
     addWindows(model, keys);
     addScales(model, keys);
-    if (architecture.hasPositionEmbedding) {
+    if (architecture.hasPositionEmbedding || !hasAttention) {
         return std::vector<FactorTensor>();
     }
     return addRope(model, keys);

@@ -18,16 +18,21 @@ tl::unexpected<Error> cancelled() {
     return fail(ErrorCode::kCancelled, "the import was cancelled");
 }
 
-// Rounds rows [first, first + count) into `out`.
-Status roundRows(const TensorRows& rows, kernels::DType type, std::int64_t first,
-                 std::int64_t count, std::span<std::byte> out) {
-    std::vector<float> row(static_cast<std::size_t>(rows.shape.cols()));
+// Makes rows [first, first + count) in `type`: as the source holds them where it holds that.
+Status makeRows(const TensorRows& rows, kernels::DType type, std::int64_t first, std::int64_t count,
+                std::span<std::byte> out) {
+    const bool isCopied = rows.copy && rows.type == type;
+    std::vector<float> values(isCopied ? 0 : static_cast<std::size_t>(rows.shape.cols()));
     const std::size_t rowBytes = out.size() / static_cast<std::size_t>(count);
     for (std::int64_t i = 0; i < count; ++i) {
-        Status status = rows.read(first + i, row);
+        const auto row = out.subspan(static_cast<std::size_t>(i) * rowBytes, rowBytes);
+        if (isCopied) {
+            rows.copy(first + i, row);
+            continue;
+        }
+        Status status = rows.read(first + i, values);
         if (status) {
-            status = kernels::quantize(
-                type, row, out.subspan(static_cast<std::size_t>(i) * rowBytes, rowBytes));
+            status = kernels::quantize(type, values, row);
         }
         if (!status) {
             status.error().message =
@@ -42,19 +47,6 @@ Status roundRows(const TensorRows& rows, kernels::DType type, std::int64_t first
 
 Status TensorWriter::write(const TensorRows& rows, kernels::DType type,
                            const std::function<bool(std::int64_t)>& wrote) {
-    if (const auto bytes = rows.bytesAs(type)) {
-        constexpr std::size_t kStretchBytes = std::size_t{16} << 20;
-        for (std::size_t at = 0; at < bytes->size(); at += kStretchBytes) {
-            const auto stretch = bytes->subspan(at, std::min(kStretchBytes, bytes->size() - at));
-            if (auto status = m_file.append(stretch); !status) {
-                return status;
-            }
-            if (!wrote(static_cast<std::int64_t>(stretch.size()))) {
-                return cancelled();
-            }
-        }
-        return {};
-    }
     const auto rowBytes = kernels::rowBytes(type, rows.shape.cols());
     if (!rowBytes) {
         return tl::unexpected<Error>(rowBytes.error());
@@ -77,7 +69,7 @@ Status TensorWriter::write(const TensorRows& rows, kernels::DType type,
                                            static_cast<std::size_t>(rowsHere * *rowBytes));
                 const auto index = static_cast<std::size_t>(begin / share);
                 threads.emplace_back([&, begin, rowsHere, part, index] {
-                    done[index] = roundRows(rows, type, first + begin, rowsHere, part);
+                    done[index] = makeRows(rows, type, first + begin, rowsHere, part);
                 });
             }
         }

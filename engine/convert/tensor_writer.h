@@ -8,8 +8,8 @@
 
 namespace quern::engine::convert {
 
-/// Writes tensors in a type, a stretch of rows at a time. Rows are rounded by several threads, each
-/// by one, so their number changes no byte.
+/// Writes tensors in a type, a stretch of rows at a time. Rows are made by several threads, each
+/// row by one, so their number changes no byte.
 class TensorWriter {
 public:
     /// `threads` at least 1. `file` outlives the writer.

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <string>
 
+#include "engine/formats/mxfp4_blocks.h"
 #include "kernels/quant.h"
 
 namespace quern::engine {
@@ -13,9 +14,6 @@ namespace {
 using kernels::DType;
 using kernels::Shape;
 using kernels::TensorView;
-
-constexpr std::int64_t kGroup = 32;  // elements of an MXFP4 block
-constexpr std::int64_t kCodeBytes = kGroup / 2;
 
 Shape shapeOf(std::initializer_list<std::int64_t> dims) {
     Shape shape;
@@ -184,26 +182,31 @@ private:
         return {};
     }
 
-    // MXFP4 in two tensors: blocks [experts, rows, groups, 16] and scales [experts, rows, groups].
+    // MXFP4 in two tensors.
     Status joinBlocks() {
         const std::string gateUp = m_prefix + "ffn_gate_up_exps";
         const std::string down = m_prefix + "ffn_down_exps";
         if (m_table.has(gateUp + ".blocks")) {
             const std::int64_t half = m_spec.intermediate;
-            if (auto status = checkBlocks(gateUp, 2 * half, m_hidden); !status) {
-                return status;
+            const auto blocks = Mxfp4Blocks::find(
+                m_table, gateUp, {.experts = m_spec.count, .rows = 2 * half, .cols = m_hidden});
+            if (!blocks) {
+                return tl::unexpected<Error>(blocks.error());
             }
             const Shape shape = shapeOf({m_spec.count, half, m_hidden});
-            join(gateUp, 2, 0, make("ffn_gate_exps.weight", DType::kMXFP4, shape));
-            join(gateUp, 2, 1, make("ffn_up_exps.weight", DType::kMXFP4, shape));
+            join(*blocks, 2, 0, shape, "ffn_gate_exps.weight");
+            join(*blocks, 2, 1, shape, "ffn_up_exps.weight");
             removeBlocks(gateUp);
         }
         if (m_table.has(down + ".blocks")) {
-            if (auto status = checkBlocks(down, m_hidden, m_spec.intermediate); !status) {
-                return status;
+            const auto blocks = Mxfp4Blocks::find(
+                m_table, down,
+                {.experts = m_spec.count, .rows = m_hidden, .cols = m_spec.intermediate});
+            if (!blocks) {
+                return tl::unexpected<Error>(blocks.error());
             }
-            const Shape shape = shapeOf({m_spec.count, m_hidden, m_spec.intermediate});
-            join(down, 1, 0, make("ffn_down_exps.weight", DType::kMXFP4, shape));
+            join(*blocks, 1, 0, shapeOf({m_spec.count, m_hidden, m_spec.intermediate}),
+                 "ffn_down_exps.weight");
             removeBlocks(down);
         }
         return {};
@@ -214,44 +217,13 @@ private:
         m_table.remove(stem + ".scales");
     }
 
-    Status checkBlocks(const std::string& stem, std::int64_t rows, std::int64_t cols) const {
-        const auto scales = m_table.find(stem + ".scales");
-        if (!scales) {
-            return fail(ErrorCode::kCorrupt, "tensor '" + stem + ".scales' is missing");
-        }
-        if (cols % kGroup != 0) {
-            return fail(ErrorCode::kCorrupt,
-                        "tensor '" + stem + ".blocks': rows of " + std::to_string(cols) +
-                            " elements are no whole blocks of " + std::to_string(kGroup));
-        }
-        const std::int64_t groups = cols / kGroup;
-        if (auto status =
-                checkShape(stem + ".scales", *scales, shapeOf({m_spec.count, rows, groups}));
-            !status) {
-            return status;
-        }
-        return checkShape(stem + ".blocks", *m_table.find(stem + ".blocks"),
-                          shapeOf({m_spec.count, rows, groups, kCodeBytes}));
-    }
-
-    /// Rows first, first + step, … of every expert in blocks of the GGML format: the scale, then
-    /// codes of elements i and i + 16 in one byte, where the checkpoint has 2i and 2i + 1.
-    void join(const std::string& stem, std::int64_t step, std::int64_t first, std::byte* to) const {
-        const TensorView blocks = *m_table.find(stem + ".blocks");
-        const TensorView scales = *m_table.find(stem + ".scales");
-        const std::int64_t groups = blocks.shape.dims[2];
-        const std::int64_t rows = blocks.shape.dims[0] * blocks.shape.dims[1];
-        for (std::int64_t row = first; row < rows; row += step) {
-            for (std::int64_t group = row * groups; group < (row + 1) * groups; ++group) {
-                *to++ = scales.data[group];
-                const std::byte* codes = blocks.data + group * kCodeBytes;
-                const auto code = [&](std::int64_t element) {
-                    return codes[element / 2] >> (element % 2 * 4) & std::byte{15};
-                };
-                for (std::int64_t i = 0; i < kCodeBytes; ++i) {
-                    *to++ = code(i) | code(i + kCodeBytes) << 4;
-                }
-            }
+    /// Rows first, first + step, … of every expert.
+    void join(const Mxfp4Blocks& blocks, std::int64_t step, std::int64_t first, const Shape& shape,
+              const std::string& stem) {
+        std::byte* to = make(stem, DType::kMXFP4, shape);
+        const std::size_t bytes = blocks.rowBytes();
+        for (std::int64_t row = 0; row < shape.rows(); ++row, to += bytes) {
+            blocks.copyRow(row * step + first, {to, bytes});
         }
     }
 

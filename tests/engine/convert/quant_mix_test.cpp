@@ -8,9 +8,9 @@ namespace {
 using kernels::DType;
 
 DType typeIn(const char* mix, const char* name, std::int64_t cols = 1024, std::int64_t rows = 512,
-             const MixFacts& facts = {.layers = 24}) {
+             const MixFacts& facts = {.layers = 24}, DType held = DType::kBF16) {
     return typeOfTensor(findQuantMix(mix).value(), name,
-                        {.dims = {rows, cols, 1, 1}, .rank = rows == 1 ? 1 : 2}, facts);
+                        {.dims = {rows, cols, 1, 1}, .rank = rows == 1 ? 1 : 2}, held, facts);
 }
 
 TEST(QuantMix, NamesAreFoundInAnyCase) {
@@ -66,6 +66,21 @@ TEST(QuantMix, RowsThatBlocksDoNotFitTakeTheNearestType) {
     EXPECT_EQ(typeIn("Q4_0", "output.weight", 576), DType::kQ8_0);
     EXPECT_EQ(typeIn("Q4_K_M", "blk.9.attn_q.weight", 100), DType::kF16);
     EXPECT_EQ(typeIn("BF16", "blk.9.attn_q.weight", 100), DType::kBF16);
+}
+
+TEST(QuantMix, WhatMustNotBeRoundedIsNot) {
+    const auto held = [](const char* mix, const char* name, DType type) {
+        return typeIn(mix, name, 1024, 512, {.layers = 24}, type);
+    };
+    for (const char* name : {"blk.0.ssm_a", "blk.0.ssm_d", "blk.0.ssm_norm.weight",
+                             "blk.0.ffn_gate_exps.bias", "blk.0.shortconv.conv.weight"}) {
+        EXPECT_EQ(held("Q4_K_M", name, DType::kBF16), DType::kF32) << name;
+    }
+    // Experts that were trained in MXFP4 stay in it, unless floats are asked for.
+    EXPECT_EQ(held("Q4_K_M", "blk.0.ffn_up_exps.weight", DType::kMXFP4), DType::kMXFP4);
+    EXPECT_EQ(held("Q8_0", "blk.0.ffn_up_exps.weight", DType::kMXFP4), DType::kMXFP4);
+    EXPECT_EQ(held("BF16", "blk.0.ffn_up_exps.weight", DType::kMXFP4), DType::kBF16);
+    EXPECT_EQ(held("Q8_0", "blk.0.table", DType::kI32), DType::kI32);
 }
 
 }  // namespace
