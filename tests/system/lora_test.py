@@ -79,13 +79,13 @@ class Lora(unittest.TestCase):
         before = self.reply(self.base, PROMPTS[0])
         status, text = self.post("/v1/load_lora_adapter",
                                  {"lora_name": "guest", "lora_path": str(self.adapters / "llama-r4")})
-        self.assertEqual((status, text), (200, "Success: LoRA adapter 'guest' added successfully."))
+        self.assertEqual((status, text), (200, "the adapter 'guest' is loaded"))
         self.assertEqual(self.reply("guest", PROMPTS[0]), self.reply("poet", PROMPTS[0]))
         self.assertIn("guest", [model.id for model in self.client.models.list().data])
         with concurrent.futures.ThreadPoolExecutor(1) as pool:
             running = pool.submit(self.reply, "guest", PROMPTS[1], 100)
             status, text = self.post("/v1/unload_lora_adapter", {"lora_name": "guest"})
-            self.assertEqual((status, text), (200, "Success: LoRA adapter 'guest' removed successfully."))
+            self.assertEqual((status, text), (200, "the adapter 'guest' is unloaded"))
             try:
                 self.assertEqual(running.result(), self.reply("poet", PROMPTS[1], 100))
             except openai.APIStatusError as error:  # it came after the unloading

@@ -56,7 +56,7 @@ HttpResponse loadLoraAdapter(engine::Engine& engine, const std::string& body) {
         return errorResponse(*fields.error());
     }
     const auto adapter = engine.loadAdapter(options);
-    return adapter ? sentence("Success: LoRA adapter '" + options.name + "' added successfully.")
+    return adapter ? sentence("the adapter '" + options.name + "' is loaded")
                    : errorResponse(fromAdapterError(adapter.error()));
 }
 
@@ -72,7 +72,7 @@ HttpResponse unloadLoraAdapter(engine::Engine& engine, const std::string& body) 
         return errorResponse(*fields.error());
     }
     const auto status = engine.unloadAdapter(name);
-    return status ? sentence("Success: LoRA adapter '" + name + "' removed successfully.")
+    return status ? sentence("the adapter '" + name + "' is unloaded")
                   : errorResponse(fromAdapterError(status.error()));
 }
 
