@@ -1,6 +1,7 @@
 #include <QCommandLineParser>
 #include <QFileInfo>
 #include <QGuiApplication>
+#include <algorithm>
 #include <cstdio>
 
 #include "app/wiring/desktop/demo_app.h"
@@ -90,7 +91,8 @@ int runWindow(const QCommandLineParser& parser) {
 /// Stills are drawn without a display, by the software renderer, alike on every machine; texts need
 /// none either.
 void chooseDisplay(const QList<QByteArray>& arguments) {
-    if (arguments.contains("--shot")) {
+    const auto isShot = [](const QByteArray& argument) { return argument.startsWith("--shot"); };
+    if (std::any_of(arguments.begin(), arguments.end(), isShot)) {
         qputenv("QT_QPA_PLATFORM", "offscreen");
         qputenv("QT_QUICK_BACKEND", "software");
         qputenv("QT_SCALE_FACTOR", "1");
@@ -123,5 +125,10 @@ int main(int argc, char** argv) {
     addOptions(parser);
     parser.process(app);
     quern::ui::prepareApplication(app, parser.value(QStringLiteral("lang")));
-    return parser.isSet(QStringLiteral("demo")) ? runDemo(app, parser) : runWindow(parser);
+    const bool isDemo = parser.isSet(QStringLiteral("demo"));
+    const QString shot = QStringLiteral("shot");
+    if (parser.isSet(shot) && (!isDemo || parser.value(shot).isEmpty())) {
+        return complain(kUsage, QStringLiteral("--shot wants a file, and a scene by --demo"));
+    }
+    return isDemo ? runDemo(app, parser) : runWindow(parser);
 }

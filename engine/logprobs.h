@@ -28,4 +28,7 @@ struct TokenLogit {
 /// with a heap of `count`; `out` is reused.
 void topTokens(std::span<const float> logits, std::size_t count, std::vector<TokenLogit>& out);
 
+/// Whether none is NaN or +inf: a model that is whole gives no such logits.
+[[nodiscard]] bool areNumbers(std::span<const float> logits);
+
 }  // namespace quern::engine

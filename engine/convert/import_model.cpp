@@ -9,6 +9,7 @@
 #include "engine/convert/new_file.h"
 #include "engine/convert/same_model.h"
 #include "engine/convert/tensor_writer.h"
+#include "engine/formats/file_mapping.h"
 #include "engine/formats/gguf.h"
 #include "engine/formats/read_model.h"
 #include "engine/model_file.h"
@@ -86,6 +87,7 @@ Result<ImportReport> importChecked(const ImportOptions& options) {
         return forward(mix);
     }
     std::error_code error;
+    const std::uint64_t cuts = FileMapping::cuts();
     auto draft = fs::is_directory(options.source, error) ? draftFromFolder(options, *mix)
                                                          : draftFromGguf(options, *mix);
     if (!draft) {
@@ -103,6 +105,9 @@ Result<ImportReport> importChecked(const ImportOptions& options) {
     Status status = file->append(std::as_bytes(std::span(layout->header)));
     if (status) {
         status = writeTensors(*draft, plans, *layout, options, *file);
+    }
+    if (FileMapping::cuts() != cuts) {
+        status = fail(ErrorCode::kIo, options.source.string() + " was cut while it was read");
     }
     if (status) {
         status = checkWritten(*draft, file->temporaryPath());

@@ -7,6 +7,7 @@
 
 #include "engine/core/byte_text.h"
 #include "engine/core/kv_sizing.h"
+#include "engine/formats/file_mapping.h"
 #include "engine/metrics/process_memory.h"
 #include "kernels/quant.h"
 #include "kernels/weight_formats.h"
@@ -172,6 +173,7 @@ Result<LoadResult> loadModel(ModelFactory& factory, MemoryLedger& ledger, const 
     if (!reporter.report(LoadStage::kReading, 0.0)) {
         return cancelled(asked.name);
     }
+    const std::uint64_t cuts = FileMapping::cuts();
     auto opened = factory.open(asked.path);
     if (!opened) {
         return forward(opened);
@@ -217,6 +219,9 @@ Result<LoadResult> loadModel(ModelFactory& factory, MemoryLedger& ledger, const 
     auto runner = makeRunner(**opened, options, reporter);
     if (!runner) {
         return reporter.isCancelled() ? cancelled(model->name) : forward(runner);
+    }
+    if (FileMapping::cuts() != cuts) {
+        return fail(ErrorCode::kIo, asked.path.string() + " was cut while it was read");
     }
     tellRepacked(model->info, model->notes);
     if (!hasQuantizedWeights(**runner)) {

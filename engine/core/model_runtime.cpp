@@ -201,6 +201,7 @@ void ModelRuntime::leaveQueue(Active& request) {
 void ModelRuntime::run() {
     m_drawn.clear();
     m_pooled.clear();
+    m_broken.clear();
     m_failure.reset();
     m_runBegin = Clock::now();
     try {
@@ -232,6 +233,10 @@ void ModelRuntime::sampleRow(std::size_t row, std::span<float> logits) {
     }
     const auto vocab = static_cast<std::size_t>(m_config.runner->vocabSize());
     const std::span<float> values = logits.subspan(row * vocab, vocab);
+    if (!areNumbers(values)) {
+        m_broken.push_back(request->id);
+        return;
+    }
     const auto position = static_cast<std::size_t>(
         m_plan.positions[static_cast<std::size_t>(m_plan.outputRows[row])]);
     const std::span<const TokenId> tokens = m_scheduler.tokens(sequence);
@@ -258,6 +263,10 @@ void ModelRuntime::takeVector(std::size_t row, std::span<const float> results) {
     const SequenceId sequence = m_plan.sequences[static_cast<std::size_t>(m_plan.outputSlice[row])];
     if (Active* request = find(sequence)) {
         const auto size = static_cast<std::size_t>(m_config.runner->vocabSize());
+        if (!areNumbers(results.subspan(row * size, size))) {
+            m_broken.push_back(request->id);
+            return;
+        }
         m_pooled.push_back(
             {.request = request,
              .vector = finishedVector(results.subspan(row * size, size),
@@ -327,6 +336,12 @@ void ModelRuntime::apply() {
         }
         for (Pooled& pooled : m_pooled) {
             accept(pooled, now);
+        }
+        for (const RequestId id : m_broken) {
+            end(id, FinishReason::kError,
+                Error{.code = ErrorCode::kCorrupt,
+                      .message = "the model's results are no numbers (NaN or infinite): its file, "
+                                 "or the adapter's, is broken"});
         }
         for (const SequenceId sequence : m_plan.sequences) {
             if (Active* request = find(sequence)) {

@@ -148,7 +148,8 @@ private:
     std::optional<Error> m_failure;
     std::vector<Drawn> m_drawn;
     std::vector<Pooled> m_pooled;
-    std::vector<float> m_row;  // a copy of the logits while several choices draw from them
+    std::vector<RequestId> m_broken;  // whose results are no numbers
+    std::vector<float> m_row;         // a copy of the logits while several choices draw from them
     std::vector<Delivery> m_deliveries;
 };
 

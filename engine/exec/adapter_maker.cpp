@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/formats/file_mapping.h"
 #include "engine/formats/gguf_metadata.h"
 #include "engine/formats/tensor_table.h"
 
@@ -85,6 +86,7 @@ Result<std::vector<kernels::LowRank>> fit(const AdapterSource& source, const ker
 }  // namespace
 
 Result<MadeAdapter> AdapterMaker::make(const std::filesystem::path& path) const {
+    const std::uint64_t cuts = FileMapping::cuts();
     auto source = openAdapter(path, *m_layout);
     if (!source) {
         return forward(source);
@@ -96,6 +98,9 @@ Result<MadeAdapter> AdapterMaker::make(const std::filesystem::path& path) const 
     auto adapter = m_backend.makeAdapter(*m_program, *parts);
     if (!adapter) {
         return forward(adapter);
+    }
+    if (FileMapping::cuts() != cuts) {
+        return fail(ErrorCode::kIo, path.string() + " was cut while it was read");
     }
     return MadeAdapter{.info = std::move(source->info), .adapter = std::move(*adapter)};
 }

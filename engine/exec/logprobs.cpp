@@ -1,6 +1,7 @@
 #include "engine/logprobs.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 
@@ -38,6 +39,19 @@ double logProbability(float logit, double logSum) {
         return logit > 0 && std::isinf(logit) ? 0.0 : kNever;
     }
     return static_cast<double>(logit) - logSum;
+}
+
+bool areNumbers(std::span<const float> logits) {
+    // On the bits, without a branch: every row of every step is looked at.
+    constexpr std::uint32_t kInfinity = 0x7F800000U;
+    constexpr std::uint32_t kMinusInfinity = 0xFF800000U;
+    std::uint32_t strange = 0;
+    for (const float logit : logits) {
+        const auto bits = std::bit_cast<std::uint32_t>(logit);
+        strange |= static_cast<std::uint32_t>((bits & kInfinity) == kInfinity) &
+                   static_cast<std::uint32_t>(bits != kMinusInfinity);
+    }
+    return strange == 0;
 }
 
 TokenId bestToken(std::span<const float> logits) {

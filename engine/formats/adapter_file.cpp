@@ -62,24 +62,20 @@ Status AdapterParts::add(const std::string& part, AdapterHalf half, const std::s
     if (auto bytes = kernels::rowBytes(view.type, view.shape.cols()); !bytes) {
         return fail(ErrorCode::kCorrupt, at + ": " + bytes.error().message);
     }
-    auto found = std::ranges::find(m_parts, part, &Part::name);
-    if (found == m_parts.end()) {
-        m_parts.push_back({.name = part, .part = {.name = part, .a = {}, .b = {}}});
-        found = m_parts.end() - 1;
-    }
-    bool& isThere = half == AdapterHalf::kA ? found->hasA : found->hasB;
+    Part& whole = m_parts[part];
+    whole.part.name = part;
+    bool& isThere = half == AdapterHalf::kA ? whole.hasA : whole.hasB;
     if (std::exchange(isThere, true)) {
         return fail(ErrorCode::kCorrupt, at + " is there twice");
     }
-    (half == AdapterHalf::kA ? found->part.a : found->part.b) = view;
+    (half == AdapterHalf::kA ? whole.part.a : whole.part.b) = view;
     return {};
 }
 
 Result<std::vector<AdapterFilePart>> AdapterParts::take() {
-    std::ranges::sort(m_parts, {}, &Part::name);
     std::vector<AdapterFilePart> parts;
-    for (Part& one : m_parts) {
-        const std::string at = "adapter of " + quotedName(one.name);
+    for (auto& [name, one] : m_parts) {
+        const std::string at = "adapter of " + quotedName(name);
         if (!one.hasA || !one.hasB) {
             return fail(ErrorCode::kCorrupt,
                         at + ": its " + (one.hasA ? "B" : "A") + " matrix is missing");

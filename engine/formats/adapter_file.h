@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -52,12 +53,11 @@ public:
 
 private:
     struct Part {
-        std::string name;
         bool hasA = false;
         bool hasB = false;
         AdapterFilePart part;
     };
-    std::vector<Part> m_parts;
+    std::map<std::string, Part> m_parts;
 };
 
 /// Fills in what the parts tell: rank, count and bytes.

@@ -152,7 +152,10 @@ struct Scaling {
             *value = found->get<double>();
         }
         if (const auto root = config.find("use_rslora"); root != config.end()) {
-            scaling.dividesByRoot = *root == Json(true);
+            if (!root->is_boolean()) {
+                return corrupt("use_rslora", "is neither true nor false");
+            }
+            scaling.dividesByRoot = root->get<bool>();
         }
         for (const auto& [key, patterns] : {std::pair("rank_pattern", &scaling.ranks),
                                             std::pair("alpha_pattern", &scaling.alphas)}) {

@@ -10,6 +10,8 @@
 #include <system_error>
 #include <utility>
 
+#include "engine/formats/mapping_guard.h"
+
 namespace quern::engine {
 
 namespace {
@@ -39,6 +41,7 @@ FileMapping::FileMapping(std::filesystem::path path, std::span<const std::byte> 
     : m_path(std::move(path)), m_bytes(bytes) {}
 
 FileMapping::~FileMapping() {
+    MappingGuard::forget(m_bytes);
     // NOLINTNEXTLINE(cppcoreguidelines-pro-type-const-cast): munmap takes no const pointer.
     ::munmap(const_cast<std::byte*>(m_bytes.data()), m_bytes.size());
 }
@@ -67,8 +70,13 @@ Result<std::shared_ptr<const FileMapping>> FileMapping::open(const std::filesyst
         return fail(ErrorCode::kIo, "cannot map " + path.string() + " into memory",
                     systemText(errno));
     }
-    return std::shared_ptr<const FileMapping>(
-        new FileMapping(path, {static_cast<const std::byte*>(data), size}));
+    const std::span<const std::byte> bytes(static_cast<const std::byte*>(data), size);
+    MappingGuard::watch(bytes);
+    return std::shared_ptr<const FileMapping>(new FileMapping(path, bytes));
+}
+
+std::uint64_t FileMapping::cuts() {
+    return MappingGuard::cuts();
 }
 
 void FileMapping::releasePages() const {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <span>
@@ -9,8 +10,8 @@
 
 namespace quern::engine {
 
-/// A file mapped read-only into memory. Immutable; any thread. A file that another program cuts
-/// while it is mapped is beyond our power: the system then ends the process.
+/// A file mapped read-only into memory. Immutable; any thread. Where another program has cut the
+/// file since, zeros are read; whoever takes bytes over asks cuts() whether that happened.
 class FileMapping {
 public:
     /// kNotFound, kIo (not a regular file, no permission) or kCorrupt (empty).
@@ -25,6 +26,9 @@ public:
     [[nodiscard]] const std::filesystem::path& path() const { return m_path; }
     /// Gives resident pages back to the system; they are read again when touched.
     void releasePages() const;
+
+    /// How often in this process bytes were read that their file no longer had.
+    [[nodiscard]] static std::uint64_t cuts();
 
 private:
     FileMapping(std::filesystem::path path, std::span<const std::byte> bytes);

@@ -77,6 +77,8 @@ ApiError fromEngine(const Error& error) {
             api = fromStatus(503, error.message);
             break;
         case ErrorCode::kCorrupt:
+            api = fromStatus(500, error.message);
+            break;
         case ErrorCode::kIo:
         case ErrorCode::kConflict:
         case ErrorCode::kInternal:

@@ -105,7 +105,10 @@ int runDemo(QGuiApplication& app, const DemoOptions& options) {
     if (!isShot) {
         return QGuiApplication::exec();
     }
-    return desktop.shoot(options.shot, options.size, kPatienceMs) && warnings == 0 ? 0 : kFailed;
+    if (!desktop.shoot(options.shot, options.size, kPatienceMs)) {
+        return complain({.message = "cannot write " + options.shot.toStdString()});
+    }
+    return warnings == 0 ? 0 : kFailed;
 }
 
 }  // namespace quern::app

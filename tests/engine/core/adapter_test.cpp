@@ -6,7 +6,9 @@
 #include <thread>
 
 #include "tests/engine/core/core_helpers.h"
+#include "tests/support/gguf_builder.h"
 #include "tests/support/golden.h"
+#include "tests/support/temp_folder.h"
 
 namespace quern::engine {
 namespace {
@@ -258,6 +260,28 @@ TEST_F(AdapterTest, WhatIsWrongIsTold) {
     EXPECT_TRUE(m_engine->adapters().empty()) << "they go with their model";
     EXPECT_NE(messageOf(m_engine->prepare(asking("a", kPrompt))).find("no model named a"),
               std::string::npos);
+}
+
+/// Numbers that are finite and too large: what comes of them must not look like a reply.
+TEST_F(AdapterTest, ResultsThatAreNoNumbersEndTheirRequest) {
+    const TempFolder temp;
+    fs::copy(m_adapters / "llama-r4", temp.path() / "loud");
+    auto config = readJson(temp.path() / "loud" / "adapter_config.json");
+    config["lora_alpha"] = 1e38;
+    writeFile(temp.path() / "loud" / "adapter_config.json", config.dump());
+    m_adapters = temp.path();
+    ASSERT_TRUE(load("loud"));
+    for (const std::int32_t choices : {1, 3}) {
+        Request request = asking("loud", kPrompt);
+        request.choices = choices;
+        request.sampling.temperature = 1.0F;
+        const auto collected = runToEnd(*m_engine, request);
+        EXPECT_EQ(collected->finish().reason, FinishReason::kError);
+        ASSERT_TRUE(collected->finish().error);
+        EXPECT_NE(collected->finish().error->message.find("no numbers"), std::string::npos);
+    }
+    EXPECT_EQ(reply("base", kPrompt).size(), 12U) << "nobody else is touched";
+    EXPECT_EQ(snapshot().requests.size(), 0U);
 }
 
 /// Memory for the model and a few adapters, and many more that come and go while others ask and

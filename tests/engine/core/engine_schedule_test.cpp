@@ -93,7 +93,7 @@ TEST(EngineSchedule, CancelsAtAnyState) {
     const RequestId second = send(*engine, endless(std::string(200, 'l')), prefilling);
     const RequestId third = send(*engine, endless("waits"), waiting);
     gate.let(3);
-    ASSERT_TRUE(decoding->waitTokens(3));
+    gate.waitArrived(6);
     // In the gate now, holding the state lock not: the snapshot must not wait for the step.
     const EngineSnapshot snapshot = engine->snapshot();
     ASSERT_EQ(snapshot.models[0].requests.size(), 3U);

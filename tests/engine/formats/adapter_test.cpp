@@ -185,6 +185,7 @@ TEST(AdapterSource, WhatItCannotDoIsRefusedByName) {
         {R"("modules_to_save":["lm_head"])", "modules_to_save"},
         {R"("bias":"all")", "bias"},
         {R"("lora_bias":true)", "lora_bias"},
+        {R"("use_rslora":"yes")", "use_rslora is neither true nor false"},
         {R"("layer_replication":[[0,1]])", "layer_replication"},
         {R"("target_parameters":["x"])", "target_parameters"},
         {R"("alora_invocation_tokens":[1])", "alora_invocation_tokens"},
