@@ -185,7 +185,12 @@ Result<std::unique_ptr<Runner>> Runner::create(kernels::Backend& backend, const 
         return forward(pass);
     }
     pass->kv.type = options.kvType;
-    auto program = backend.compile(std::move(pass->ops), pass->kv, pass->weights, options.compile);
+    kernels::CompileOptions compile = options.compile;
+    compile.progress = [&](double share) {
+        source.tensors->releasePages();  // what was taken over need not stay beside its copy
+        return !options.compile.progress || options.compile.progress(share);
+    };
+    auto program = backend.compile(std::move(pass->ops), pass->kv, pass->weights, compile);
     if (!program) {
         return forward(program);
     }

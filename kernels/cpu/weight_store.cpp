@@ -1,8 +1,11 @@
 #include "kernels/cpu/weight_store.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <functional>
 #include <initializer_list>
+#include <numeric>
 #include <string>
 #include <tuple>
 
@@ -73,8 +76,13 @@ Status WeightStore::take(const OpList& ops, std::span<const TensorView> views,
     // Tensors of a file that are tied come as two weights with the same data.
     using Key = std::tuple<const std::byte*, DType, std::int64_t, std::int64_t>;
     std::map<Key, const PackedWeight*> known;
+    // The largest first: then its source and its copy are there together while little else is.
+    std::vector<std::size_t> order(views.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::ranges::stable_sort(order, std::greater(),
+                             [&](std::size_t i) { return dataBytes(ops.weights[i]); });
     double done = 0.0;
-    for (std::size_t i = 0; i < views.size(); ++i) {
+    for (const std::size_t i : order) {
         const Weight& weight = ops.weights[i];
         m_elements[i] = weight.rows * weight.cols;
         if (isMatrix[i]) {

@@ -66,11 +66,11 @@ public:
                std::to_string(to) + "; ";
         return {};
     }
-    Result<std::unique_ptr<kernels::Program>> compile(kernels::OpList ops,
-                                                      const kernels::KvLayout& kv,
-                                                      std::span<const kernels::TensorView>,
-                                                      const kernels::CompileOptions&) override {
+    Result<std::unique_ptr<kernels::Program>> compile(
+        kernels::OpList ops, const kernels::KvLayout& kv, std::span<const kernels::TensorView>,
+        const kernels::CompileOptions& options) override {
         compiledType = kv.type;
+        EXPECT_TRUE(options.progress(0.5));  // as between two weights
         return std::make_unique<FakeProgram>(std::move(ops));
     }
     Result<std::unique_ptr<kernels::Adapter>> makeAdapter(
@@ -157,7 +157,7 @@ TEST(Runner, CompilesAndLetsGoOfTheFile) {
     EXPECT_EQ(runner->kvLayout().type, kernels::DType::kF32);
     EXPECT_EQ(runner->vocabSize(), 10);
     EXPECT_EQ(runner->groups().size(), 1U);
-    EXPECT_EQ(model.tensors->releases(), 1);
+    EXPECT_EQ(model.tensors->releases(), 2) << "as it goes, and at the end";
     EXPECT_EQ(runner->kvBytes(), 0);
     const std::vector<std::int64_t> blocks = {8};
     ASSERT_TRUE(runner->allocateKv(blocks).has_value());
