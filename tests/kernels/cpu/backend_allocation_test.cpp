@@ -21,6 +21,10 @@ void* operator new(std::size_t size) {
 void* operator new[](std::size_t size) {
     return operator new(size);
 }
+void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
+    allocations.fetch_add(1, std::memory_order_relaxed);
+    return std::malloc(size == 0 ? 1 : size);
+}
 // Not inlined: where only one of a pair is, the compiler takes malloc and delete for mismatched.
 [[gnu::noinline]] void operator delete(void* memory) noexcept {
     std::free(memory);
