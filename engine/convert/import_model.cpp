@@ -87,7 +87,7 @@ Result<ImportReport> importChecked(const ImportOptions& options) {
         return forward(mix);
     }
     std::error_code error;
-    const std::uint64_t cuts = FileMapping::cuts();
+    const CutWatch watch;
     auto draft = fs::is_directory(options.source, error) ? draftFromFolder(options, *mix)
                                                          : draftFromGguf(options, *mix);
     if (!draft) {
@@ -106,8 +106,8 @@ Result<ImportReport> importChecked(const ImportOptions& options) {
     if (status) {
         status = writeTensors(*draft, plans, *layout, options, *file);
     }
-    if (FileMapping::cuts() != cuts) {
-        status = fail(ErrorCode::kIo, options.source.string() + " was cut while it was read");
+    if (Status uncut = watch.check(options.source); !uncut) {
+        status = std::move(uncut);
     }
     if (status) {
         status = checkWritten(*draft, file->temporaryPath());

@@ -173,7 +173,7 @@ Result<LoadResult> loadModel(ModelFactory& factory, MemoryLedger& ledger, const 
     if (!reporter.report(LoadStage::kReading, 0.0)) {
         return cancelled(asked.name);
     }
-    const std::uint64_t cuts = FileMapping::cuts();
+    const CutWatch watch;
     auto opened = factory.open(asked.path);
     if (!opened) {
         return forward(opened);
@@ -220,8 +220,8 @@ Result<LoadResult> loadModel(ModelFactory& factory, MemoryLedger& ledger, const 
     if (!runner) {
         return reporter.isCancelled() ? cancelled(model->name) : forward(runner);
     }
-    if (FileMapping::cuts() != cuts) {
-        return fail(ErrorCode::kIo, asked.path.string() + " was cut while it was read");
+    if (Status status = watch.check(asked.path); !status) {
+        return forward(status);
     }
     tellRepacked(model->info, model->notes);
     if (!hasQuantizedWeights(**runner)) {

@@ -86,7 +86,7 @@ Result<std::vector<kernels::LowRank>> fit(const AdapterSource& source, const ker
 }  // namespace
 
 Result<MadeAdapter> AdapterMaker::make(const std::filesystem::path& path) const {
-    const std::uint64_t cuts = FileMapping::cuts();
+    const CutWatch watch;
     auto source = openAdapter(path, *m_layout);
     if (!source) {
         return forward(source);
@@ -99,8 +99,8 @@ Result<MadeAdapter> AdapterMaker::make(const std::filesystem::path& path) const 
     if (!adapter) {
         return forward(adapter);
     }
-    if (FileMapping::cuts() != cuts) {
-        return fail(ErrorCode::kIo, path.string() + " was cut while it was read");
+    if (Status status = watch.check(path); !status) {
+        return forward(status);
     }
     return MadeAdapter{.info = std::move(source->info), .adapter = std::move(*adapter)};
 }

@@ -79,6 +79,13 @@ std::uint64_t FileMapping::cuts() {
     return MappingGuard::cuts();
 }
 
+Status CutWatch::check(const std::filesystem::path& source) const {
+    if (FileMapping::cuts() == m_before) {
+        return {};
+    }
+    return fail(ErrorCode::kIo, source.string() + " was cut while it was read");
+}
+
 void FileMapping::releasePages() const {
     // NOLINTNEXTLINE(cppcoreguidelines-pro-type-const-cast): madvise takes no const pointer.
     ::madvise(const_cast<std::byte*>(m_bytes.data()), m_bytes.size(), MADV_DONTNEED);

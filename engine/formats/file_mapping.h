@@ -11,7 +11,7 @@
 namespace quern::engine {
 
 /// A file mapped read-only into memory. Immutable; any thread. Where another program has cut the
-/// file since, zeros are read; whoever takes bytes over asks cuts() whether that happened.
+/// file since, zeros are read; whoever takes bytes over asks a CutWatch whether that happened.
 class FileMapping {
 public:
     /// kNotFound, kIo (not a regular file, no permission) or kCorrupt (empty).
@@ -34,6 +34,16 @@ private:
     FileMapping(std::filesystem::path path, std::span<const std::byte> bytes);
     std::filesystem::path m_path;
     std::span<const std::byte> m_bytes;
+};
+
+/// Begins before mapped files are read, and tells after it whether one was cut meanwhile.
+class CutWatch {
+public:
+    /// kIo naming `source` when a file of this process was cut since the watch began.
+    [[nodiscard]] Status check(const std::filesystem::path& source) const;
+
+private:
+    std::uint64_t m_before = FileMapping::cuts();
 };
 
 }  // namespace quern::engine
