@@ -10,6 +10,7 @@
 
 #include "engine/text/normalizer.h"
 #include "engine/text/tokenizer_load.h"
+#include "tests/engine/text/sound_tokenizer.h"
 #include "tests/support/golden.h"
 
 namespace quern::engine {
@@ -21,19 +22,8 @@ Result<std::shared_ptr<const Tokenizer>> load(const json& document) {
     return text::readJsonTokenizerText(document.dump(), {});
 }
 
-/// A sound file to break: BPE over a few letters.
-json sound() {
-    return json::parse(R"({
-        "added_tokens": [{"id": 6, "content": "<s>", "special": true}],
-        "normalizer": null, "pre_tokenizer": null, "post_processor": null,
-        "decoder": {"type": "Fuse"},
-        "model": {"type": "BPE", "unk_token": "?",
-                  "vocab": {"?": 0, "a": 1, "b": 2, "ab": 3, "abb": 4, " ": 5},
-                  "merges": ["a b", "ab b"]}})");
-}
-
 json with(const std::string& pointer, const json& value) {
-    json document = sound();
+    json document = test::soundTokenizer();
     document[json::json_pointer(pointer)] = value;
     return document;
 }
@@ -63,7 +53,7 @@ TEST(TokenizerHostile, FieldsThatAskForTooMuchAreNamed) {
                   "pre_tokenizer.replacement");
     expectRefused(load(with("/decoder", {{"type", "Metaspace"}, {"replacement", "__"}})),
                   "decoder.replacement");
-    json words = sound();
+    json words = test::soundTokenizer();
     words["model"] = json::parse(R"({"type": "WordPiece", "unk_token": "?", "vocab": {"?": 0},
                                      "max_input_chars_per_word": 1000000000})");
     expectRefused(load(words), "model.max_input_chars_per_word");

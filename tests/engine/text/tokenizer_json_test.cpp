@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
+#include "tests/engine/text/sound_tokenizer.h"
 #include "tests/engine/text/tokenizer_fixtures.h"
 #include "tests/support/golden.h"
 
@@ -39,22 +40,12 @@ protected:
         EXPECT_NE(tokenizer.error().message.find(what), std::string::npos)
             << what << " in: " << tokenizer.error().message;
     }
-    /// A sound file to break: BPE over a few letters.
-    [[nodiscard]] static json sound() {
-        return json::parse(R"({
-            "added_tokens": [{"id": 6, "content": "<s>", "special": true}],
-            "normalizer": null, "pre_tokenizer": null, "post_processor": null,
-            "decoder": {"type": "Fuse"},
-            "model": {"type": "BPE", "unk_token": "?",
-                      "vocab": {"?": 0, "a": 1, "b": 2, "ab": 3, "abb": 4, " ": 5},
-                      "merges": ["a b", "ab b"]}})");
-    }
 
     std::filesystem::path m_folder;
 };
 
 TEST_F(TokenizerJson, ReadsASoundFile) {
-    const auto tokenizer = load(sound());
+    const auto tokenizer = load(quern::test::soundTokenizer());
     ASSERT_TRUE(tokenizer) << tokenizer.error().message;
     EXPECT_EQ(encode(**tokenizer, "abb bxa"), (Ids{4, 5, 2, 0, 1}));
     EXPECT_EQ(encode(**tokenizer, "a<s>b", {.parseSpecial = true}), (Ids{1, 6, 2}));
@@ -65,7 +56,7 @@ TEST_F(TokenizerJson, ReadsASoundFile) {
 
 TEST_F(TokenizerJson, NamesTheFieldThatIsWrong) {
     const auto broken = [](const std::string& pointer, const json& value) {
-        json document = sound();
+        json document = quern::test::soundTokenizer();
         document[json::json_pointer(pointer)] = value;
         return document;
     };
@@ -118,7 +109,7 @@ TEST_F(TokenizerJson, NamesTheFieldThatIsWrong) {
 }
 
 TEST_F(TokenizerJson, RefusesUnigramsThatDoNotFit) {
-    json document = sound();
+    json document = quern::test::soundTokenizer();
     document["model"] =
         json::parse(R"({"type": "Unigram", "unk_id": 0, "vocab": [["<unk>", 0.0]]})");
     document["added_tokens"] = json::array();
@@ -135,7 +126,7 @@ TEST_F(TokenizerJson, RefusesEndlessSequences) {
     for (int depth = 0; depth < 20; ++depth) {
         inner = json{{"type", "Sequence"}, {"normalizers", json::array({inner})}};
     }
-    json document = sound();
+    json document = quern::test::soundTokenizer();
     document["normalizer"] = inner;
     expectError(document, ErrorCode::kUnsupported, "nested");
 }
@@ -173,7 +164,7 @@ TEST_F(TokenizerJson, SurvivesFilesThatAreCutOrChanged) {
 }
 
 TEST_F(TokenizerJson, FindsSpecialTokensInTheFolder) {
-    json document = sound();
+    json document = quern::test::soundTokenizer();
     document["added_tokens"].push_back({{"id", 7}, {"content", "</s>"}, {"special", true}});
     document["added_tokens"].push_back({{"id", 8}, {"content", "<|im_end|>"}, {"special", true}});
     document["added_tokens"].push_back({{"id", 9}, {"content", "<extra>"}, {"special", true}});
@@ -190,7 +181,7 @@ TEST_F(TokenizerJson, FindsSpecialTokensInTheFolder) {
 }
 
 TEST_F(TokenizerJson, HonoursAddedTokenFlags) {
-    json document = sound();
+    json document = quern::test::soundTokenizer();
     document["added_tokens"] = json::parse(R"([
         {"id": 6, "content": "ba", "single_word": true, "normalized": false},
         {"id": 7, "content": "<l>", "lstrip": true, "normalized": false},
@@ -204,7 +195,7 @@ TEST_F(TokenizerJson, HonoursAddedTokenFlags) {
 }
 
 TEST_F(TokenizerJson, AddsTheTemplatesTokensOnce) {
-    json document = sound();
+    json document = quern::test::soundTokenizer();
     document["post_processor"] = json::parse(R"({"type": "TemplateProcessing",
         "single": [{"SpecialToken": {"id": "<s>"}}, {"Sequence": {"id": "A"}},
                    {"SpecialToken": {"id": "?"}}],
