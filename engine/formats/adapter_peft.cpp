@@ -1,6 +1,7 @@
-#include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
+#include <map>
 #include <string>
 #include <utility>
 
@@ -69,11 +70,17 @@ Status checkKind(const Json& config) {
     return {};
 }
 
+bool isRank(const Json& value) {
+    constexpr double kMost = 1 << 30;
+    return value.is_number() && value.get<double>() >= 1 && value.get<double>() <= kMost &&
+           std::floor(value.get<double>()) == value.get<double>();
+}
+
 /// Numbers that hold for modules whose name ends in a text: PEFT's rank_pattern and alpha_pattern,
 /// of which those that are no plain names are refused.
 class Patterns {
 public:
-    static Result<Patterns> read(const Json& config, const char* key) {
+    static Result<Patterns> read(const Json& config, const char* key, bool areRanks) {
         Patterns patterns;
         const auto found = config.find(key);
         if (found == config.end() || found->is_null()) {
@@ -87,21 +94,32 @@ public:
             if (!name) {
                 return unsupported(key, quotedName(pattern) + " is no plain name of a module");
             }
-            if (!value.is_number() || !(value.get<double>() > 0)) {
-                return corrupt(key, "has no number above 0 for " + quotedName(pattern));
+            if (areRanks ? !isRank(value) : !value.is_number() || !(value.get<double>() > 0)) {
+                return corrupt(
+                    key, (areRanks ? "has no integer above 0 for " : "has no number above 0 for ") +
+                             quotedName(pattern));
             }
-            patterns.m_values.emplace_back(std::move(*name), value.get<double>());
+            patterns.m_values.try_emplace(std::move(*name),
+                                          Value{patterns.m_values.size(), value.get<double>()});
         }
         return patterns;
     }
 
+    /// Of the patterns that are the name or the end of it, the first in the file holds.
     [[nodiscard]] std::optional<double> of(std::string_view module) const {
-        for (const auto& [name, value] : m_values) {
-            if (module == name || module.ends_with("." + name)) {
-                return value;
+        std::optional<Value> first;
+        while (true) {
+            if (const auto found = m_values.find(module);
+                found != m_values.end() && (!first || found->second.place < first->place)) {
+                first = found->second;
             }
+            const std::size_t dot = module.find('.');
+            if (dot == std::string_view::npos) {
+                break;
+            }
+            module.remove_prefix(dot + 1);
         }
-        return std::nullopt;
+        return first ? std::optional(first->number) : std::nullopt;
     }
 
 private:
@@ -130,7 +148,11 @@ private:
         return name.empty() ? std::nullopt : std::optional(name);
     }
 
-    std::vector<std::pair<std::string, double>> m_values;
+    struct Value {
+        std::size_t place = 0;
+        double number = 0;
+    };
+    std::map<std::string, Value, std::less<>> m_values;
 };
 
 /// How large a module's part is in the sum.
@@ -151,6 +173,9 @@ struct Scaling {
             }
             *value = found->get<double>();
         }
+        if (!isRank(config["r"])) {
+            return corrupt("r", "is " + config["r"].dump() + "; an integer above 0 was expected");
+        }
         if (const auto root = config.find("use_rslora"); root != config.end()) {
             if (!root->is_boolean()) {
                 return corrupt("use_rslora", "is neither true nor false");
@@ -159,7 +184,7 @@ struct Scaling {
         }
         for (const auto& [key, patterns] : {std::pair("rank_pattern", &scaling.ranks),
                                             std::pair("alpha_pattern", &scaling.alphas)}) {
-            auto read = Patterns::read(config, key);
+            auto read = Patterns::read(config, key, patterns == &scaling.ranks);
             if (!read) {
                 return forward(read);
             }
@@ -172,11 +197,10 @@ struct Scaling {
         const double wanted = ranks.of(part.name).value_or(rank);
         const auto found = static_cast<double>(part.a.shape.rows());
         if (wanted != found) {
-            return fail(
-                ErrorCode::kCorrupt,
-                "adapter of " + quotedName(part.name) + " has rank " +
-                    std::to_string(part.a.shape.rows()) + "; " + kConfigName + " says " +
-                    std::to_string(static_cast<std::int64_t>(std::clamp(wanted, -1e9, 1e9))));
+            return fail(ErrorCode::kCorrupt, "adapter of " + quotedName(part.name) + " has rank " +
+                                                 std::to_string(part.a.shape.rows()) + "; " +
+                                                 kConfigName + " says " +
+                                                 std::to_string(static_cast<std::int64_t>(wanted)));
         }
         const auto scale = static_cast<float>(alphas.of(part.name).value_or(alpha) /
                                               (dividesByRoot ? std::sqrt(found) : found));

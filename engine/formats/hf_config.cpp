@@ -22,6 +22,15 @@ const Json* HfConfig::find(Keys keys) const {
     return nullptr;
 }
 
+std::string HfConfig::nameOf(Keys keys) const {
+    for (const std::string_view key : keys) {
+        if (has({key})) {
+            return std::string(key);
+        }
+    }
+    return std::string(*keys.begin());
+}
+
 std::optional<double> HfConfig::toNumber(const Json& value, std::string_view key) {
     if (value.is_number()) {
         return value.get<double>();
@@ -50,7 +59,13 @@ std::optional<double> HfConfig::toNumber(const Json& value, std::string_view key
 std::optional<double> HfConfig::number(Keys keys) {
     for (const std::string_view key : keys) {
         if (const Json* value = find({key}); value != nullptr) {
-            return toNumber(*value, key);
+            const auto given = toNumber(*value, key);
+            if (given && !std::isfinite(*given)) {
+                setError(ErrorCode::kCorrupt,
+                         std::string(key) + " is " + std::to_string(*given) + ", no finite number");
+                return std::nullopt;
+            }
+            return given;
         }
     }
     for (const std::string_view key : keys) {
@@ -64,6 +79,16 @@ std::optional<double> HfConfig::number(Keys keys) {
     return std::nullopt;
 }
 
+double HfConfig::fractionOr(Keys keys, double limit, double fallback) {
+    const double value = number(keys).value_or(fallback);
+    if (!(value > 0) || !(value < limit)) {
+        setError(ErrorCode::kCorrupt, nameOf(keys) + " is " + std::to_string(value) +
+                                          "; above 0 and below " + std::to_string(limit) +
+                                          " is allowed");
+    }
+    return value;
+}
+
 std::optional<std::int64_t> HfConfig::integer(Keys keys) {
     const std::optional<double> value = number(keys);
     if (!value) {
@@ -72,7 +97,7 @@ std::optional<std::int64_t> HfConfig::integer(Keys keys) {
     constexpr double kMost = 9.0e15;  // where doubles still hold every integer
     if (!(std::fabs(*value) <= kMost) || std::floor(*value) != *value) {
         setError(ErrorCode::kCorrupt,
-                 std::string(*keys.begin()) + " is " + std::to_string(*value) + ", no integer");
+                 nameOf(keys) + " is " + std::to_string(*value) + ", no integer");
         return std::nullopt;
     }
     return static_cast<std::int64_t>(*value);
@@ -109,7 +134,7 @@ std::string HfConfig::string(Keys keys) {
         return {};
     }
     if (!value->is_string()) {
-        setError(ErrorCode::kCorrupt, std::string(*keys.begin()) + " is no string");
+        setError(ErrorCode::kCorrupt, nameOf(keys) + " is no string");
         return {};
     }
     return value->get<std::string>();

@@ -27,11 +27,14 @@ public:
     [[nodiscard]] const Json* find(Keys keys) const;
     [[nodiscard]] bool has(Keys keys) const { return find(keys) != nullptr; }
 
-    /// Absent only when neither the config nor the defaults have it.
+    /// Absent only when neither the config nor the defaults have it. An error when it is infinite
+    /// or no number.
     [[nodiscard]] std::optional<double> number(Keys keys);
     [[nodiscard]] double numberOr(Keys keys, double fallback) {
         return number(keys).value_or(fallback);
     }
+    /// A number above 0 and below `limit`, or an error.
+    [[nodiscard]] double fractionOr(Keys keys, double limit, double fallback);
     [[nodiscard]] std::optional<std::int64_t> integer(Keys keys);
     [[nodiscard]] std::int64_t integerOr(Keys keys, std::int64_t fallback) {
         return integer(keys).value_or(fallback);
@@ -48,6 +51,8 @@ public:
 
 private:
     [[nodiscard]] std::optional<double> toNumber(const Json& value, std::string_view key);
+    /// The name that the value goes by here; the first where it is not there.
+    [[nodiscard]] std::string nameOf(Keys keys) const;
 
     const Json& m_config;
     const Architecture& m_architecture;

@@ -95,13 +95,14 @@ void readHfExperts(HfConfig& config, const Architecture& architecture,
     } else {
         const std::int64_t most = std::int64_t{1} << 16;
         const std::int64_t shared = config.integerOr({"n_shared_experts"}, 0);
-        if (shared < 0 || shared > most || experts.intermediate > most * most) {
+        if (shared < 0 || shared > most) {
             config.setError(ErrorCode::kCorrupt, "n_shared_experts is " + std::to_string(shared) +
                                                      "; 0 to " + std::to_string(most) +
                                                      " are allowed");
             return;
         }
-        experts.sharedIntermediate = shared * experts.intermediate;
+        // What is no size is refused with the rest of the experts.
+        experts.sharedIntermediate = shared * std::clamp(experts.intermediate, -most, most * most);
     }
     readLayers(config, parameters);
 }

@@ -249,8 +249,8 @@ Result<Hyperparameters> readHfParameters(const Json& json, const Architecture& a
     }
     readSizes(config, architecture, layers, parameters);
     parameters.activation = readActivation(config, architecture);
-    parameters.normEps = static_cast<float>(config.numberOr(
-        {"rms_norm_eps", "layer_norm_eps", "layer_norm_epsilon", "norm_epsilon", "norm_eps"},
+    parameters.normEps = static_cast<float>(config.fractionOr(
+        {"rms_norm_eps", "layer_norm_eps", "layer_norm_epsilon", "norm_epsilon", "norm_eps"}, 1,
         architecture.norm == kernels::NormKind::kLayer ? 1e-5 : 1e-6));
     parameters.normOffset = architecture.hfNormOffset;
     parameters.window.assign(parameters.heads.size(), 0);

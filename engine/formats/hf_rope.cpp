@@ -70,12 +70,20 @@ void readScaling(HfConfig& values, const Hyperparameters& parameters, RopeSpec& 
     if (type.empty() || type == "default" || type == "mrope") {
         return;
     }
-    if (type == "linear") {
-        rope.scaling = Scaling::kLinear;
-    } else if (type == "dynamic") {
-        rope.scaling = Scaling::kDynamicNtk;
+    const auto need = [&](std::string_view key) {
+        if (!values.has({key})) {
+            values.setError(ErrorCode::kCorrupt,
+                            "rope scaling of type " + type + " without " + std::string(key));
+        }
+    };
+    if (type == "linear" || type == "dynamic") {
+        rope.scaling = type == "linear" ? Scaling::kLinear : Scaling::kDynamicNtk;
+        need("factor");
     } else if (type == "llama3") {
         rope.scaling = Scaling::kLlama3;
+        for (const char* key : {"factor", "low_freq_factor", "high_freq_factor"}) {
+            need(key);
+        }
         rope.lowFreqFactor = values.numberOr({"low_freq_factor"}, rope.lowFreqFactor);
         rope.highFreqFactor = values.numberOr({"high_freq_factor"}, rope.highFreqFactor);
     } else if (type == "yarn") {

@@ -4,11 +4,13 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
+#include "engine/formats/json_members.h"
 #include "kernels/result.h"
 
 namespace quern::engine {
 
-using Json = nlohmann::ordered_json;
+/// JSON whose objects keep the order of the text; the last of several members of one name holds.
+using Json = nlohmann::basic_json<JsonMembers>;
 
 /// Parses JSON as people's files have it: also bare Infinity, -Infinity and NaN, which become the
 /// strings "Infinity", "-Infinity" and "NaN". kCorrupt for text that is not JSON, not UTF-8, nested

@@ -1,7 +1,7 @@
 #include "engine/formats/safetensors.h"
 
 #include <set>
-#include <unordered_set>
+#include <unordered_map>
 #include <utility>
 
 #include "engine/formats/gguf_metadata.h"
@@ -35,12 +35,15 @@ Result<FileNames> readIndex(const fs::path& path) {
     for (const auto& [tensor, file] : names.weightMap.items()) {
         const std::string name = file.is_string() ? file.get<std::string>() : std::string();
         // A name, not a path: an index must not reach out of its folder.
-        if (name.empty() || name == ".." || name.find('/') != std::string::npos ||
+        if (name.empty() || name == "." || name == ".." || name.find('/') != std::string::npos ||
             name.find('\0') != std::string::npos) {
             return fail(ErrorCode::kCorrupt, what + ": weight_map: tensor " + quotedName(tensor) +
                                                  " names no file of the folder");
         }
         names.files.insert(name);
+    }
+    if (names.files.empty()) {
+        return fail(ErrorCode::kCorrupt, what + ": weight_map names no file");
     }
     return names;
 }
@@ -65,7 +68,7 @@ Result<std::shared_ptr<const SafetensorsModel>> SafetensorsModel::open(const fs:
         return forward(names);
     }
     const std::shared_ptr<SafetensorsModel> model(new SafetensorsModel());
-    std::unordered_set<std::string> seen;
+    std::unordered_map<std::string, const std::string*> seen;  // tensor → its file
     for (const std::string& file : names->files) {
         auto mapping = FileMapping::open(folder / file);
         if (!mapping) {
@@ -77,19 +80,23 @@ Result<std::shared_ptr<const SafetensorsModel>> SafetensorsModel::open(const fs:
             return forward(entries);
         }
         for (SafetensorsEntry& entry : *entries) {
-            if (!seen.insert(entry.name).second) {
+            const auto [place, isNew] = seen.emplace(entry.name, &file);
+            if (!isNew) {
                 return fail(ErrorCode::kCorrupt, file + ": tensor " + quotedName(entry.name) +
-                                                     " is in another file of the model already");
+                                                     " is in " + quotedName(*place->second) +
+                                                     " already");
             }
             model->m_entries.push_back(std::move(entry));
         }
         model->m_mappings.push_back(std::move(*mapping));
     }
     for (const auto& [tensor, file] : names->weightMap.items()) {
-        if (!seen.contains(tensor)) {
-            return fail(ErrorCode::kCorrupt, std::string(kIndexName) +
-                                                 ": weight_map names tensor " + quotedName(tensor) +
-                                                 ", which no file holds");
+        const auto found = seen.find(tensor);
+        const auto& named = file.get_ref<const std::string&>();
+        if (found == seen.end() || *found->second != named) {
+            return fail(ErrorCode::kCorrupt, std::string(kIndexName) + ": weight_map has tensor " +
+                                                 quotedName(tensor) + " in " + quotedName(named) +
+                                                 ", which does not hold it");
         }
     }
     return model;

@@ -24,7 +24,8 @@ struct SafetensorsEntry {
 
 /// Checks and reads the bytes of one safetensors file. Views point into `bytes`. kCorrupt names the
 /// field or tensor: header length and JSON, dtype, shape (at most 4 dimensions), offsets (inside,
-/// as long as dtype and shape say, not overlapping). Format: github.com/huggingface/safetensors.
+/// as long as dtype and shape say, not overlapping, and leaving out no byte of the data). Format:
+/// github.com/huggingface/safetensors.
 [[nodiscard]] Result<std::vector<SafetensorsEntry>> parseSafetensors(
     std::span<const std::byte> bytes);
 

@@ -250,19 +250,33 @@ Result<SafetensorsEntry> readEntry(HeaderTensor& tensor, std::span<const std::by
     return entry;
 }
 
-Status checkOverlaps(const std::vector<SafetensorsEntry>& entries) {
+// The format wants every byte of the data to be one tensor's: what lies between could be anything.
+Status checkCoverage(const std::vector<SafetensorsEntry>& entries,
+                     std::span<const std::byte> data) {
     std::vector<std::size_t> order(entries.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
         return entries[a].data.data() < entries[b].data.data();
     });
-    for (std::size_t i = 1; i < order.size(); ++i) {
-        const SafetensorsEntry& before = entries[order[i - 1]];
-        const SafetensorsEntry& after = entries[order[i]];
-        if (before.data.data() + before.data.size() > after.data.data()) {
-            return corrupt("tensor " + quotedName(after.name) +
-                           ": data_offsets: they lie inside tensor " + quotedName(before.name));
+    const std::byte* end = data.data();
+    const SafetensorsEntry* before = nullptr;
+    for (const std::size_t i : order) {
+        const SafetensorsEntry& entry = entries[i];
+        if (entry.data.data() < end) {
+            return corrupt("tensor " + quotedName(entry.name) +
+                           ": data_offsets: they lie inside tensor " + quotedName(before->name));
         }
+        if (entry.data.data() > end) {
+            return corrupt("tensor " + quotedName(entry.name) + ": data_offsets: the " +
+                           std::to_string(entry.data.data() - end) +
+                           " bytes before it belong to no tensor");
+        }
+        end += entry.data.size();
+        before = &entry;
+    }
+    if (end != data.data() + data.size()) {
+        return corrupt("data: the last " + std::to_string(data.data() + data.size() - end) +
+                       " bytes of the file belong to no tensor");
     }
     return {};
 }
@@ -296,7 +310,7 @@ Result<std::vector<SafetensorsEntry>> parseSafetensors(std::span<const std::byte
         }
         entries.push_back(std::move(*entry));
     }
-    if (auto status = checkOverlaps(entries); !status) {
+    if (auto status = checkCoverage(entries, data); !status) {
         return forward(status);
     }
     return entries;

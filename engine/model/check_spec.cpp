@@ -46,8 +46,13 @@ Status checkAttention(const ModelSpec& spec, const AttentionSpec& a, const std::
     if (a.window < 0) {
         return fail(ErrorCode::kCorrupt, at + "window is " + std::to_string(a.window));
     }
-    if (!std::isfinite(a.scale)) {
-        return fail(ErrorCode::kCorrupt, at + "attention scale is not finite");
+    if (!std::isfinite(a.scale) || a.scale == 0) {
+        return fail(ErrorCode::kCorrupt, at + "attention scale is " + std::to_string(a.scale) +
+                                             "; a finite number but 0 was expected");
+    }
+    if (!(a.softcap >= 0) || !std::isfinite(a.softcap)) {
+        return fail(ErrorCode::kCorrupt, at + "attention softcap is " + std::to_string(a.softcap) +
+                                             "; a finite number of at least 0 was expected");
     }
     if (a.rope == kNone) {
         return {};
@@ -61,6 +66,27 @@ Status checkAttention(const ModelSpec& spec, const AttentionSpec& a, const std::
         return fail(ErrorCode::kCorrupt, at + "rotary dimension " + std::to_string(rotary) +
                                              " exceeds the key dimension " +
                                              std::to_string(a.keyDim));
+    }
+    return {};
+}
+
+/// Numbers that a pass multiplies by: what is not finite makes every result none.
+Status checkNumbers(const ModelSpec& spec) {
+    if (!(spec.norm.eps > 0) || !(spec.norm.eps < 1)) {
+        return fail(ErrorCode::kCorrupt, "the norms' epsilon is " + std::to_string(spec.norm.eps) +
+                                             "; above 0 and below 1 is allowed");
+    }
+    for (const auto& [what, scale] : {std::pair{"embedding scale", spec.embeddingScale},
+                                      std::pair{"residual scale", spec.residualScale},
+                                      std::pair{"logit scale", spec.logitScale}}) {
+        if (!std::isfinite(scale) || scale == 0) {
+            return fail(ErrorCode::kCorrupt, std::string(what) + " is " + std::to_string(scale) +
+                                                 "; a finite number but 0 was expected");
+        }
+    }
+    if (!(spec.logitSoftcap >= 0) || !std::isfinite(spec.logitSoftcap)) {
+        return fail(ErrorCode::kCorrupt, "logit softcap is " + std::to_string(spec.logitSoftcap) +
+                                             "; a finite number of at least 0 was expected");
     }
     return {};
 }
@@ -103,6 +129,9 @@ Status checkSpec(const ModelSpec& spec) {
         if (auto status = checkSize("scores", spec.scoreHead->outputs); !status) {
             return status;
         }
+    }
+    if (auto status = checkNumbers(spec); !status) {
+        return status;
     }
     for (std::size_t i = 0; i < spec.layers.size(); ++i) {
         if (auto status = checkLayer(spec, i); !status) {

@@ -19,8 +19,9 @@ Status check(const RopeSpec& spec) {
         return refuse("rotary dimension " + std::to_string(spec.rotaryDim) +
                       " must be even and positive");
     }
-    if (!(spec.theta > 1) || !std::isfinite(spec.theta)) {
-        return refuse("theta " + std::to_string(spec.theta) + " must be above 1 and finite");
+    constexpr double kMostTheta = 1e30;  // its powers are computed in float32
+    if (!(spec.theta > 1) || !(spec.theta < kMostTheta)) {
+        return refuse("theta " + std::to_string(spec.theta) + " must be above 1 and below 1e30");
     }
     const bool scales = spec.scaling != Scaling::kNone;
     if (scales && (!(spec.factor > 0) || !std::isfinite(spec.factor))) {

@@ -208,16 +208,6 @@ TEST(HfParameters, RefusesAndNames) {
     }
 }
 
-TEST(HfParameters, JsonAsPeopleHaveIt) {
-    EXPECT_EQ(
-        parseJson(R"({"a":Infinity,"b":-Infinity,"c":NaN,"d":"NaN Infinity"})", "x").value().dump(),
-        R"({"a":"Infinity","b":"-Infinity","c":"NaN","d":"NaN Infinity"})");
-    for (const std::string text : {"", "{", "{\"a\":nan}", "\"\\", "\"", "{\"a\":\"\xff\"}"}) {
-        EXPECT_EQ(parseJson(text, "x").error().code, ErrorCode::kCorrupt) << text;
-    }
-    EXPECT_EQ(parseJson(std::string(1000000, '['), "x").error().code, ErrorCode::kCorrupt);
-}
-
 std::string describe(const Hyperparameters& parameters) {
     const ExpertsSpec& e = parameters.experts;
     std::string text =

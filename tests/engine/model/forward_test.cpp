@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 
 #include "tests/support/memory_tensors.h"
@@ -345,13 +346,25 @@ TEST(Forward, SpecsThatMakeNoSenseAreRefused) {
     EXPECT_EQ(refusal([](ModelSpec& s) { s.ropes[0].rotaryDim = 16; }),
               "layer 0: rotary dimension 16 exceeds the key dimension 8");
     EXPECT_EQ(refusal([](ModelSpec& s) { s.ropes[0].theta = 0; }),
-              "rope: theta 0.000000 must be above 1 and finite");
+              "rope: theta 0.000000 must be above 1 and below 1e30");
     EXPECT_EQ(refusal([](ModelSpec& s) { s.layers[0].attention.window = -4; }),
               "layer 0: window is -4");
     EXPECT_EQ(refusal([](ModelSpec& s) { s.hiddenSize = 0; }),
               "hidden size is 0, not in 1…2147483647");
     EXPECT_EQ(refusal([](ModelSpec& s) { s.vocabSize = -7; }),
               "vocabulary size is -7, not in 1…2147483647");
+    for (const float eps : {0.0F, -1e-6F, 1.0F, std::nanf("")}) {
+        EXPECT_TRUE(refusal([&](ModelSpec& s) { s.norm.eps = eps; }).starts_with("the norms'"));
+    }
+    EXPECT_EQ(refusal([](ModelSpec& s) { s.residualScale = 0; }),
+              "residual scale is 0.000000; a finite number but 0 was expected");
+    EXPECT_TRUE(refusal([](ModelSpec& s) { s.logitScale = HUGE_VALF; }).starts_with("logit scale"));
+    EXPECT_TRUE(refusal([](ModelSpec& s) { s.logitSoftcap = -1; }).starts_with("logit softcap"));
+    EXPECT_EQ(refusal([](ModelSpec& s) { s.layers[0].attention.scale = 0; }),
+              "layer 0: attention scale is 0.000000; a finite number but 0 was expected");
+    EXPECT_EQ(
+        refusal([](ModelSpec& s) { s.layers[0].attention.softcap = -2; }),
+        "layer 0: attention softcap is -2.000000; a finite number of at least 0 was expected");
 }
 
 ModelSpec spec2of4() {
