@@ -54,7 +54,7 @@ std::string characterMapOf(const json& root) {
     if (root.contains("normalizer")) {
         visitParts(root["normalizer"], [&](const json& part) {
             if (textOf(part, "type") == "Precompiled") {
-                map = text::decodeBase64(textOf(part, "precompiled_charsmap"));
+                map = text::decodeBase64(textOf(part, "precompiled_charsmap")).value_or("");
             }
         });
     }

@@ -29,14 +29,17 @@ public:
     }
 
 private:
-    TokenId checked(const JsonNode& place, std::int64_t id) const {
-        if (id < 0 || id >= m_vocabularySize) {
-            place.refuse(ErrorCode::kCorrupt, "names the token " + std::to_string(id) +
+    /// `id` is an integer.
+    TokenId checked(const JsonNode& place, const nlohmann::json& id) const {
+        const bool fits =
+            id >= 0 && id.get<std::uint64_t>() < static_cast<std::uint64_t>(m_vocabularySize);
+        if (!fits) {
+            place.refuse(ErrorCode::kCorrupt, "names the token " + id.dump() +
                                                   " of a vocabulary of " +
                                                   std::to_string(m_vocabularySize));
             return 0;
         }
-        return static_cast<TokenId>(id);
+        return id.get<TokenId>();
     }
 
     /// The id of "cls": ["[CLS]", 101].
@@ -47,7 +50,7 @@ private:
             pair.refuse(ErrorCode::kCorrupt, "must be a spelling and an id");
             return 0;
         }
-        return checked(pair, pair.value()[1].get<std::int64_t>());
+        return checked(pair, pair.value()[1]);
     }
 
     void readClassic(const JsonNode& node, bool isBert) {
@@ -80,7 +83,7 @@ private:
                 id.refuse(ErrorCode::kCorrupt, "must be an integer");
                 continue;
             }
-            ids.push_back(checked(id, id.value().get<std::int64_t>()));
+            ids.push_back(checked(id, id.value()));
         }
     }
 

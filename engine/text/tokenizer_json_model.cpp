@@ -17,12 +17,14 @@ std::int64_t idLimit(std::size_t tokens) {
     return static_cast<std::int64_t>(tokens) * 4 + 100'000;
 }
 
-bool isGoodId(const JsonNode& node, std::int64_t id, std::size_t tokens) {
-    if (id >= 0 && id < idLimit(tokens)) {
+bool isGoodId(const JsonNode& node, const json& id, std::size_t tokens) {
+    // Whatever is negative is none of the unsigned numbers.
+    const bool isUnsigned = id.is_number_unsigned() || (id.is_number_integer() && id >= 0);
+    if (isUnsigned && id.get<std::uint64_t>() < static_cast<std::uint64_t>(idLimit(tokens))) {
         return true;
     }
-    node.refuse(ErrorCode::kCorrupt, "has the id " + std::to_string(id) + " among " +
-                                         std::to_string(tokens) + " tokens");
+    node.refuse(ErrorCode::kCorrupt,
+                "has the id " + id.dump() + " among " + std::to_string(tokens) + " tokens");
     return false;
 }
 
@@ -34,13 +36,12 @@ void readVocabularyObject(const JsonNode& node, Vocabulary& vocabulary) {
             node.refuse(ErrorCode::kCorrupt, "has an id that is no integer");
             return;
         }
-        const auto value = id.get<std::int64_t>();
-        if (!isGoodId(node, value, tokens.size())) {
+        if (!isGoodId(node, id, tokens.size())) {
             return;
         }
-        const auto token = static_cast<TokenId>(value);
+        const auto token = id.get<TokenId>();
         if (vocabulary.contains(token)) {
-            node.refuse(ErrorCode::kCorrupt, "gives the id " + std::to_string(value) + " twice");
+            node.refuse(ErrorCode::kCorrupt, "gives the id " + id.dump() + " twice");
             return;
         }
         vocabulary.set(token, spelling, TokenKind::kNormal);
@@ -204,7 +205,7 @@ std::vector<AddedToken> readAddedTokens(const JsonNode& root, Vocabulary& vocabu
         token.stripsRight = entry.flag("rstrip", false);
         token.isNormalized = entry.flag("normalized", !token.isSpecial);
         const std::int64_t id = entry.integer("id");
-        if (!entry.isFine() || !isGoodId(entry, id, count)) {
+        if (!entry.isFine() || !isGoodId(entry, entry.child("id").value(), count)) {
             return added;
         }
         if (token.content.empty()) {

@@ -1,5 +1,7 @@
 #include "engine/text/tokenizer_json.h"
 
+#include <utility>
+
 namespace quern::engine::text {
 
 bool JsonNode::has(const char* key) const {
@@ -65,11 +67,13 @@ std::int64_t JsonNode::integer(const char* key, std::optional<std::int64_t> fall
     if (member.isNull() && fallback) {
         return *fallback;
     }
-    const bool isInteger = !member.isNull() && member.value().is_number_integer() &&
-                           (!member.value().is_number_unsigned() ||
-                            member.value().get<std::uint64_t>() <= 0x7FFFFFFFFFFFFFFFULL);
-    if (!isInteger) {
+    if (member.isNull() || !member.value().is_number_integer()) {
         member.refuse(ErrorCode::kCorrupt, member.isNull() ? "is missing" : "must be an integer");
+        return 0;
+    }
+    if (member.value().is_number_unsigned() &&
+        !std::in_range<std::int64_t>(member.value().get<std::uint64_t>())) {
+        member.refuse(ErrorCode::kCorrupt, "is " + member.value().dump() + ", beyond 2^63 - 1");
         return 0;
     }
     return member.value().get<std::int64_t>();

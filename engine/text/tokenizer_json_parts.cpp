@@ -38,11 +38,15 @@ Pattern readPattern(const JsonNode& node) {
 }
 
 NormalizerPtr readPrecompiled(const JsonNode& node) {
-    const std::string blob = decodeBase64(node.text("precompiled_charsmap", ""));
-    if (blob.empty()) {
+    const auto blob = decodeBase64(node.text("precompiled_charsmap", ""));
+    if (!blob) {
+        node.child("precompiled_charsmap").refuse(ErrorCode::kCorrupt, "is no base 64");
         return nullptr;
     }
-    auto map = CharacterMap::create(blob);
+    if (blob->empty()) {
+        return nullptr;
+    }
+    auto map = CharacterMap::create(*blob);
     if (!map) {
         node.child("precompiled_charsmap").refuse(map.error().code, map.error().message);
         return nullptr;
