@@ -1,5 +1,7 @@
 #include "app/server/openai/adapter_routes.h"
 
+#include <limits>
+
 #include "app/server/openai/fields.h"
 #include "app/server/openai/json_body.h"
 
@@ -67,7 +69,8 @@ HttpResponse unloadLoraAdapter(engine::Engine& engine, const std::string& body) 
     }
     Fields fields(*json);
     const std::string name = required(fields, "lora_name");
-    fields.ignore("lora_int_id");
+    (void)fields.integer("lora_int_id", std::numeric_limits<std::int64_t>::min(),
+                         std::numeric_limits<std::int64_t>::max());
     if (fields.error()) {
         return errorResponse(*fields.error());
     }

@@ -1,5 +1,7 @@
 #include "app/server/openai/chat_fields.h"
 
+#include <algorithm>
+
 #include "app/server/openai/chat_messages.h"
 #include "app/server/openai/reply_json.h"
 
@@ -88,17 +90,19 @@ std::vector<std::string> readTools(Fields& fields) {
 
 std::string readTemplateKwargs(Fields& fields) {
     Json kwargs = Json::object();
-    if (const Json* given = fields.any("chat_template_kwargs")) {
-        if (given->is_object()) {
-            kwargs = *given;
+    if (const Json* given = fields.object("chat_template_kwargs")) {
+        kwargs = *given;
+    }
+    if (const Json* documents = fields.any("documents")) {
+        if (documents->is_array() &&
+            std::ranges::all_of(*documents, [](const Json& one) { return one.is_object(); })) {
+            kwargs["documents"] = *documents;
         } else {
-            fields.fail("chat_template_kwargs", "'chat_template_kwargs' must be an object");
+            fields.fail("documents", "'documents' must be a list of objects");
         }
     }
-    for (const char* name : {"documents", "reasoning_effort"}) {
-        if (const Json* value = fields.any(name)) {
-            kwargs[name] = *value;
-        }
+    if (const auto effort = fields.text("reasoning_effort")) {
+        kwargs["reasoning_effort"] = *effort;
     }
     return kwargs.empty() ? std::string() : jsonText(kwargs);
 }

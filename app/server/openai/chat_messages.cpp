@@ -1,5 +1,7 @@
 #include "app/server/openai/chat_messages.h"
 
+#include <utility>
+
 namespace quern::app {
 
 namespace {
@@ -15,6 +17,20 @@ std::string textOf(const Json& object, const char* name) {
 
 ApiError errorAt(const std::string& where, const std::string& message) {
     return {.status = 400, .message = where + " " + message, .param = where};
+}
+
+// A string that may be absent or null.
+std::optional<ApiError> readText(const Json& object, const char* name, const std::string& where,
+                                 std::string& out) {
+    const auto found = object.find(name);
+    if (found == object.end() || found->is_null()) {
+        return std::nullopt;
+    }
+    if (!found->is_string()) {
+        return errorAt(where + "." + name, "must be a string");
+    }
+    out = found->get<std::string>();
+    return std::nullopt;
 }
 
 std::optional<ApiError> readContent(const Json& content, const std::string& where,
@@ -54,10 +70,12 @@ std::optional<ApiError> readToolCalls(const Json& calls, const std::string& wher
         const Json function =
             call.is_object() && call.contains("function") ? call["function"] : Json();
         engine::ToolCall read;
-        read.id = textOf(call, "id");
         read.name = textOf(function, "name");
         if (read.name.empty()) {
             return errorAt(where, "needs a function with a name in each call");
+        }
+        if (auto error = readText(call, "id", where, read.id)) {
+            return error;
         }
         if (const auto arguments = function.find("arguments"); arguments != function.end()) {
             read.arguments =
@@ -77,11 +95,17 @@ std::optional<ApiError> readMessage(const Json& json, const std::string& where,
     if (message.role.empty()) {
         return errorAt(where + ".role", "must be a string such as 'user'");
     }
-    message.name = textOf(json, "name");
-    message.toolCallId = textOf(json, "tool_call_id");
-    message.reasoning = textOf(json, "reasoning_content");
+    std::string olderReasoning;
+    for (const auto& [name, text] :
+         {std::pair("name", &message.name), std::pair("tool_call_id", &message.toolCallId),
+          std::pair("reasoning_content", &message.reasoning),
+          std::pair("reasoning", &olderReasoning)}) {
+        if (auto error = readText(json, name, where, *text)) {
+            return error;
+        }
+    }
     if (message.reasoning.empty()) {
-        message.reasoning = textOf(json, "reasoning");
+        message.reasoning = std::move(olderReasoning);
     }
     if (const auto content = json.find("content"); content != json.end()) {
         if (auto error = readContent(*content, where + ".content", message)) {

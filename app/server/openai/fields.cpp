@@ -160,6 +160,15 @@ std::vector<std::string> Fields::texts(const char* name, std::size_t most) {
     return all;
 }
 
+const Json* Fields::object(const char* name) {
+    const Json* value = find(name);
+    if (value != nullptr && !value->is_object()) {
+        failType(name, *value, "an object");
+        return nullptr;
+    }
+    return value;
+}
+
 const Json* Fields::any(const char* name) {
     return find(name);
 }

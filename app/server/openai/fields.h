@@ -28,12 +28,12 @@ public:
     [[nodiscard]] std::vector<std::int32_t> integers(const char* name, std::size_t most);
     /// A text or a list of texts.
     [[nodiscard]] std::vector<std::string> texts(const char* name, std::size_t most);
+    /// Null when absent, or with an error when it is something else.
+    [[nodiscard]] const Json* object(const char* name);
     /// Any value but null; null when absent.
     [[nodiscard]] const Json* any(const char* name);
     /// A parameter that is known and cannot be honoured: an error unless it has its neutral value.
     void refuse(const char* name, const Json& neutral, const char* why);
-    /// A parameter that is known and needs nothing done (user, metadata).
-    void ignore(const char* name) { m_known.insert(name); }
 
     void fail(const std::string& name, const std::string& message);
     [[nodiscard]] const std::optional<ApiError>& error() const { return m_error; }

@@ -14,6 +14,8 @@ constexpr std::int64_t kMostTokens = std::numeric_limits<std::int32_t>::max();
 constexpr std::int32_t kMostChoices = 128;
 constexpr std::size_t kMostPrompts = 256;
 constexpr std::size_t kMostStops = 16;
+constexpr std::size_t kMostBreakers = 1024;
+constexpr double kMostOfAnything = std::numeric_limits<double>::max();
 constexpr std::int32_t kCompletionTokens = 16;  // OpenAI's default for completions
 
 void readSampling(Fields& fields, engine::SamplingParams& sampling) {
@@ -76,12 +78,8 @@ void readOutput(Fields& fields, engine::OutputParams& output) {
 
 void readStream(Fields& fields, GenerationRequest& request) {
     request.isStream = fields.flag("stream").value_or(false);
-    const Json* options = fields.any("stream_options");
+    const Json* options = fields.object("stream_options");
     if (options == nullptr) {
-        return;
-    }
-    if (!options->is_object()) {
-        fields.fail("stream_options", "'stream_options' must be an object");
         return;
     }
     if (!request.isStream) {
@@ -104,11 +102,13 @@ void refuseWhatIsNotThere(Fields& fields) {
          {"top_n_sigma", "xtc_probability", "dry_multiplier", "mirostat", "dynatemp_range"}) {
         fields.refuse(name, 0, kLater);
     }
+    // Without the switches above these change nothing.
     for (const char* name :
-         {"xtc_threshold", "dry_base", "dry_allowed_length", "dry_penalty_last_n",
-          "dry_sequence_breakers", "mirostat_tau", "mirostat_eta", "dynatemp_exponent"}) {
-        fields.ignore(name);  // without the switches above they change nothing
+         {"xtc_threshold", "dry_base", "dry_allowed_length", "dry_penalty_last_n", "mirostat_tau",
+          "mirostat_eta", "dynatemp_exponent"}) {
+        (void)fields.number(name, -kMostOfAnything, kMostOfAnything);
     }
+    (void)fields.texts("dry_sequence_breakers", kMostBreakers);
     fields.refuse("bad_words", Json::array(), kLater);
     fields.refuse("structured_outputs", Json(), kLater);
     fields.refuse("truncate_prompt_tokens", Json(), kLater);
@@ -140,11 +140,11 @@ void readCommon(Fields& fields, const DefaultsOf& defaultsOf, GenerationRequest&
         fields.fail("n", "'n' is " + std::to_string(request.choices) +
                              " and temperature is 0: all choices would be the same");
     }
-    fields.ignore("user");
-    fields.ignore("metadata");
-    fields.ignore("service_tier");
-    fields.ignore("safety_identifier");
-    fields.ignore("prompt_cache_key");
+    // What is for others to keep or to choose by.
+    for (const char* name : {"user", "service_tier", "safety_identifier", "prompt_cache_key"}) {
+        (void)fields.text(name);
+    }
+    (void)fields.object("metadata");
 }
 
 void readChat(Fields& fields, GenerationRequest& request, engine::Request base) {

@@ -8,6 +8,8 @@
 #include <numeric>
 #include <utility>
 
+#include "app/server/openai/json_body.h"
+
 namespace quern::app {
 
 namespace {
@@ -222,14 +224,14 @@ void readScore(Fields& fields, VectorRequest& request) {
 }  // namespace
 
 tl::expected<VectorRequest, ApiError> readVectorRequest(VectorKind kind, const std::string& body) {
-    const Json json = Json::parse(body, nullptr, false);
-    if (!json.is_object()) {
-        return tl::unexpected(ApiError{.status = 400, .message = "the body must be a JSON object"});
+    const auto json = parseBody(body);
+    if (!json) {
+        return tl::unexpected(json.error());
     }
-    Fields fields(json);
+    Fields fields(*json);
     VectorRequest request;
     request.model = fields.text("model").value_or("");
-    fields.ignore("user");
+    (void)fields.text("user");
     std::int32_t priority = 0;
     if (const auto given = fields.integer("priority", -kMostTokens, kMostTokens)) {
         priority = static_cast<std::int32_t>(*given);

@@ -87,6 +87,26 @@ TEST(GenerationRequest, RefusalsNameTheField) {
         {R"({"messages": [{"role": "assistant", "tool_calls": [{"function": {"name": 3}}]}]})",
          "messages[0].tool_calls", "name"},
         {R"({"chat_template_kwargs": [1]})", "chat_template_kwargs", "object"},
+        {R"({"messages": [{"role": "user", "content": "x", "name": 3}]})", "messages[0].name",
+         "string"},
+        {R"({"messages": [{"role": "tool", "content": "x", "tool_call_id": {}}]})",
+         "messages[0].tool_call_id", "string"},
+        {R"({"messages": [{"role": "assistant", "reasoning": [1]}]})", "messages[0].reasoning",
+         "string"},
+        {R"({"messages": [{"role": "assistant", "tool_calls": [{"id": 3, "function":
+            {"name": "f"}}]}]})",
+         "messages[0].tool_calls.id", "string"},
+        // What changes nothing is read as strictly as what does.
+        {R"({"mirostat_eta": "0.1"})", "mirostat_eta", "number"},
+        {R"({"dry_base": [1]})", "dry_base", "number"},
+        {R"({"dry_sequence_breakers": 7})", "dry_sequence_breakers", "strings"},
+        {R"({"dry_sequence_breakers": ["\n", 7]})", "dry_sequence_breakers", "strings"},
+        {R"({"documents": "x"})", "documents", "objects"},
+        {R"({"documents": ["x"]})", "documents", "objects"},
+        {R"({"reasoning_effort": 3})", "reasoning_effort", "string"},
+        {R"({"user": 3})", "user", "string"},
+        {R"({"metadata": "x"})", "metadata", "object"},
+        {R"({"prompt_cache_key": []})", "prompt_cache_key", "string"},
     };
     for (const Refusal& refusal : refusals) {
         const auto read = readRequest(GenerationKind::kChat, chat(refusal.body));
@@ -106,7 +126,8 @@ TEST(GenerationRequest, ReadsWhatIsGiven) {
         "temperature": 0.5, "top_p": 0.9, "top_k": -1, "min_p": 0.05, "seed": -3, "stop": "END",
         "max_tokens": 7, "max_completion_tokens": 9, "logit_bias": {"12": -100}, "logprobs": true,
         "top_logprobs": 3, "stream": true, "stream_options": {"include_usage": true},
-        "chat_template_kwargs": {"enable_thinking": false}, "user": "u", "shiny_new_thing": 1})"));
+        "chat_template_kwargs": {"enable_thinking": false}, "user": "u", "metadata": {"a": "b"},
+        "mirostat_eta": 0.1, "dry_sequence_breakers": ["\n"], "shiny_new_thing": 1})"));
     ASSERT_TRUE(read) << read.error().message;
     const engine::Request& request = read->prompts.at(0);
     EXPECT_EQ(request.sampling.temperature, 0.5F);

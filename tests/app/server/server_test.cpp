@@ -118,7 +118,7 @@ TEST_F(ServerTest, BodiesThatAreTooDeepOrTooWideAreRefused) {
           R"({"messages": [{"role": "assistant", "tool_calls": [{"function": {"name": "f", )"
           R"("arguments": )" +
               deep + "}}]}]}"}) {
-        for (const char* path : {"/v1/chat/completions", "/apply-template"}) {
+        for (const char* path : {"/v1/chat/completions", "/apply-template", "/v1/embeddings"}) {
             const auto answer = ask("POST", path, body);
             EXPECT_EQ(statusOf(answer), 400) << path;
             const Json error = Json::parse(bodyOf(answer))["error"];
