@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <new>
+#include <string>
 #include <utility>
 
 #include "engine/core/byte_text.h"
@@ -57,6 +58,23 @@ Result<AdapterHandover> makeAdapter(const AdapterMaker& maker, const AdapterOpti
         return fail(ErrorCode::kInternal, "loading adapter " + options.name + " failed",
                     exception.what());
     }
+}
+
+Status checkAdapterName(const std::string& name) {
+    constexpr std::size_t kMostBytes = 256;
+    if (name.empty()) {
+        return failField("lora_name", "no adapter was named");
+    }
+    if (name.size() > kMostBytes) {
+        return failField("lora_name", "the adapter's name is " + std::to_string(name.size()) +
+                                          " bytes long; at most " + std::to_string(kMostBytes) +
+                                          " are allowed");
+    }
+    const auto isControl = [](unsigned char c) { return c < 0x20 || c == 0x7F; };
+    if (std::ranges::any_of(name, isControl)) {
+        return failField("lora_name", "the adapter's name has a control character");
+    }
+    return {};
 }
 
 std::string adapterNameOf(const std::filesystem::path& path) {

@@ -13,6 +13,10 @@ namespace quern::engine {
                                                   const ModelFactory& factory,
                                                   MemoryLedger& ledger);
 
+/// Refuses names (kInvalidArgument, field lora_name) that are empty, longer than 256 bytes or that
+/// no line of text could hold: they go into lists, messages and metrics.
+[[nodiscard]] Status checkAdapterName(const std::string& name);
+
 /// How an adapter is called that was not given a name: the file's stem, or the folder's name.
 [[nodiscard]] std::string adapterNameOf(const std::filesystem::path& path);
 

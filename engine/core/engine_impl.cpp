@@ -170,8 +170,8 @@ Result<std::shared_ptr<const LoadedAdapter>> EngineImpl::loadAdapter(const Adapt
     if (options.name.empty()) {
         options.name = adapterNameOf(options.path);
     }
-    if (options.name.empty()) {
-        return failField("lora_name", "no adapter was named");
+    if (Status status = checkAdapterName(options.name); !status) {
+        return forward(status);
     }
     auto base = m_directory.find(options.model);
     if (!base) {

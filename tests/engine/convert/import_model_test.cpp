@@ -209,6 +209,29 @@ TEST(ImportModel, NothingStaysAfterACancellationOrAnError) {
     EXPECT_FALSE(fs::exists(options.target));
 }
 
+TEST(ImportModel, ASourceThatIsCutWhileItIsReadIsNamed) {
+    const test::TempFolder folder;
+    const fs::path source = folder.path() / "source.gguf";
+    test::GgufBuilder()
+        .string("general.architecture", "martian")
+        .u32("martian.block_count", 1)
+        .f32Tensor("blk.0.attn_k.weight", {256, 64})
+        .f32Tensor("blk.0.attn_v.weight", {256, 64})
+        .write(source);
+    const ImportOptions options{.source = source,
+                                .target = folder.path() / "target.gguf",
+                                .quantization = "F32",
+                                .progress = [&](const ImportProgress&) {
+                                    fs::resize_file(source, 4096);
+                                    return true;
+                                }};
+    const auto report = importModel(options);
+    ASSERT_FALSE(report.has_value());
+    EXPECT_EQ(report.error().code, ErrorCode::kIo);
+    EXPECT_EQ(report.error().message, source.string() + " was cut while it was read");
+    EXPECT_FALSE(fs::exists(options.target));
+}
+
 // What GGUF has no key for must not be lost in silence.
 TEST(ImportModel, RefusesWhatGgufCannotSay) {
     const test::TempFolder folder;

@@ -243,6 +243,10 @@ TEST_F(AdapterTest, WhatIsWrongIsTold) {
     EXPECT_EQ(messageOf(m_engine->loadAdapter(
                   {.path = m_adapters / "llama-r4", .name = "b", .model = "other"})),
               "there is no model named other; loaded: base, a");
+    EXPECT_EQ(messageOf(load("llama-r4", std::string(257, 'n'))),
+              "the adapter's name is 257 bytes long; at most 256 are allowed");
+    EXPECT_EQ(messageOf(load("llama-r4", "two\nlines")),
+              "the adapter's name has a control character");
     EXPECT_EQ(messageOf(m_engine->unloadAdapter("b")), "there is no adapter named b");
     EXPECT_EQ(messageOf(m_engine->unload("a")), "a is an adapter of model base, not a model");
     EXPECT_EQ(messageOf(m_engine->load({.path = m_models / "llama", .name = "a"}, {})),
