@@ -9,7 +9,7 @@ namespace quern::engine {
 
 namespace {
 
-constexpr float kNever = -std::numeric_limits<float>::infinity();
+constexpr float kImpossible = -std::numeric_limits<float>::infinity();
 
 bool isBetter(const TokenLogit& a, const TokenLogit& b) {
     return a.logit != b.logit ? a.logit > b.logit : a.token < b.token;
@@ -18,7 +18,7 @@ bool isBetter(const TokenLogit& a, const TokenLogit& b) {
 }  // namespace
 
 double logSumExp(std::span<const float> logits) {
-    float most = kNever;
+    float most = kImpossible;
     for (const float logit : logits) {
         most = logit > most ? logit : most;
     }
@@ -27,7 +27,7 @@ double logSumExp(std::span<const float> logits) {
     }
     double sum = 0;
     for (const float logit : logits) {
-        if (logit > kNever) {
+        if (logit > kImpossible) {
             sum += std::exp(logit - most);
         }
     }
@@ -36,7 +36,7 @@ double logSumExp(std::span<const float> logits) {
 
 double logProbability(float logit, double logSum) {
     if (std::isnan(logit) || std::isinf(logSum)) {
-        return logit > 0 && std::isinf(logit) ? 0.0 : kNever;
+        return logit > 0 && std::isinf(logit) ? 0.0 : kImpossible;
     }
     return static_cast<double>(logit) - logSum;
 }
@@ -55,7 +55,7 @@ bool areNumbers(std::span<const float> logits) {
 }
 
 TokenId bestToken(std::span<const float> logits) {
-    float most = kNever;
+    float most = kImpossible;
     TokenId best = -1;
     for (std::size_t i = 0; i < logits.size(); ++i) {
         if (logits[i] > most) {
@@ -75,7 +75,7 @@ void topTokens(std::span<const float> logits, std::size_t count, std::vector<Tok
     // A heap whose front is the worst of those kept: most tokens fail one comparison.
     for (std::size_t i = 0; i < logits.size(); ++i) {
         const TokenLogit entry{.token = static_cast<TokenId>(i), .logit = logits[i]};
-        if (!(entry.logit > kNever)) {
+        if (!(entry.logit > kImpossible)) {
             continue;
         }
         if (out.size() < count) {

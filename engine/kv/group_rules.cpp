@@ -8,8 +8,6 @@ namespace quern::engine {
 
 namespace {
 
-constexpr std::int64_t kTokens = kernels::kBlockTokens;
-
 // Prompts that begin alike share snapshots at multiples of so many tokens. A state is large, and
 // between two of them is computed what a step computes anyway.
 constexpr std::int64_t kSnapshotTokens = 256;
@@ -17,17 +15,17 @@ constexpr std::int64_t kSnapshotTokens = 256;
 }  // namespace
 
 std::int64_t blocksFor(std::int64_t tokens) {
-    return (tokens + kTokens - 1) / kTokens;
+    return (tokens + kernels::kBlockTokens - 1) / kernels::kBlockTokens;
 }
 
 std::int64_t firstVisibleBlock(const KvGroupConfig& group, std::int64_t position) {
     if (group.isState) {
-        return std::max<std::int64_t>(0, position - 1) / kTokens;
+        return std::max<std::int64_t>(0, position - 1) / kernels::kBlockTokens;
     }
     if (group.window == 0) {
         return 0;
     }
-    return std::max<std::int64_t>(0, position - group.window + 1) / kTokens;
+    return std::max<std::int64_t>(0, position - group.window + 1) / kernels::kBlockTokens;
 }
 
 std::int64_t wantedBlocks(const KvGroupConfig& group, const KvRoom& room) {
@@ -41,12 +39,13 @@ std::int64_t missingBlocks(const KvGroupConfig& group, std::int64_t have, const 
 }
 
 bool isSnapshotWanted(std::int64_t block, const KvRoom& room) {
-    const std::int64_t border = (block + 1) * kTokens;
+    const std::int64_t border = (block + 1) * kernels::kBlockTokens;
     // The last border before a prompt's last token: where the same prompt, or one that continues
     // it, goes on. When the prompt ends at a border that state is kept as well, for it is the one
     // the sequence goes on in.
     const bool isLastBorder =
-        room.stepEnd == room.knownEnd && border == (room.stepEnd - 1) / kTokens * kTokens;
+        room.stepEnd == room.knownEnd &&
+        border == (room.stepEnd - 1) / kernels::kBlockTokens * kernels::kBlockTokens;
     return isLastBorder || border % kSnapshotTokens == 0;
 }
 

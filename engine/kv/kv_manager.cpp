@@ -8,11 +8,9 @@ namespace quern::engine {
 
 namespace {
 
-constexpr std::int64_t kTokens = kernels::kBlockTokens;
-
 std::span<const TokenId> blockTokens(std::span<const TokenId> tokens, std::int64_t block) {
-    return tokens.subspan(static_cast<std::size_t>(block * kTokens),
-                          static_cast<std::size_t>(kTokens));
+    return tokens.subspan(static_cast<std::size_t>(block * kernels::kBlockTokens),
+                          static_cast<std::size_t>(kernels::kBlockTokens));
 }
 
 }  // namespace
@@ -82,7 +80,7 @@ std::int64_t KvManager::longestIn(const Group& group, const SequenceKv& sequence
     for (std::int64_t block = blocks - 1; block >= 0; --block) {
         if (!isCached(block)) {
             end = block;
-        } else if (block <= firstVisibleBlock(group.config, end * kTokens)) {
+        } else if (block <= firstVisibleBlock(group.config, end * kernels::kBlockTokens)) {
             return end;
         }
     }
@@ -94,7 +92,8 @@ std::int64_t KvManager::findPrefix(SequenceKv& sequence, std::span<const TokenId
     if (!m_isPrefixCaching) {
         return 0;
     }
-    std::int64_t blocks = std::min(limit, static_cast<std::int64_t>(tokens.size())) / kTokens;
+    std::int64_t blocks =
+        std::min(limit, static_cast<std::int64_t>(tokens.size())) / kernels::kBlockTokens;
     if (blocks <= 0) {
         return 0;
     }
@@ -109,11 +108,11 @@ std::int64_t KvManager::findPrefix(SequenceKv& sequence, std::span<const TokenId
             blocks = length;
         }
     }
-    return blocks * kTokens;
+    return blocks * kernels::kBlockTokens;
 }
 
 std::optional<KvShortage> KvManager::admit(SequenceKv& sequence, const KvRoom& room) {
-    const std::int64_t hitBlocks = room.begin / kTokens;
+    const std::int64_t hitBlocks = room.begin / kernels::kBlockTokens;
     for (std::size_t g = 0; g < m_groups.size(); ++g) {
         const Group& group = m_groups[g];
         std::int64_t needed = missingBlocks(group.config, hitBlocks, room);
@@ -183,7 +182,7 @@ void KvManager::written(SequenceKv& sequence, std::span<const TokenId> tokens, s
                         std::int64_t end, std::uint32_t step) {
     for (std::size_t g = 0; g < m_groups.size(); ++g) {
         const SequenceKv::Group& held = sequence.groups[g];
-        for (std::int64_t b = std::max<std::int64_t>(begin / kTokens, held.firstHeld);
+        for (std::int64_t b = std::max<std::int64_t>(begin / kernels::kBlockTokens, held.firstHeld);
              b < blocksFor(end); ++b) {
             if (const std::int32_t block = held.table[static_cast<std::size_t>(b)]; block >= 0) {
                 m_groups[g].pool.noteWrite(block, step);
@@ -193,7 +192,7 @@ void KvManager::written(SequenceKv& sequence, std::span<const TokenId> tokens, s
     if (!m_isPrefixCaching) {
         return;
     }
-    const std::int64_t fullBlocks = end / kTokens;
+    const std::int64_t fullBlocks = end / kernels::kBlockTokens;
     fillKeys(sequence, tokens, fullBlocks);
     for (std::int64_t b = sequence.published; b < fullBlocks; ++b) {
         for (std::size_t g = 0; g < m_groups.size(); ++g) {
@@ -210,8 +209,8 @@ void KvManager::written(SequenceKv& sequence, std::span<const TokenId> tokens, s
 
 std::optional<KvShortage> KvManager::fork(const SequenceKv& parent, SequenceKv& child,
                                           std::int64_t tokens, std::vector<KvCopy>& copies) {
-    const std::int64_t fullBlocks = tokens / kTokens;
-    const bool hasPartial = tokens % kTokens != 0;
+    const std::int64_t fullBlocks = tokens / kernels::kBlockTokens;
+    const bool hasPartial = tokens % kernels::kBlockTokens != 0;
     if (hasPartial) {
         for (std::size_t g = 0; g < m_groups.size(); ++g) {
             if (m_groups[g].pool.freeCount() < 1) {

@@ -10,10 +10,6 @@ namespace {
 // Indices of choices are kept as float32 and entries of rows as int32.
 constexpr std::int64_t kMostChoices = 1 << 16;
 
-std::string number(std::int64_t n) {
-    return std::to_string(n);
-}
-
 void sameRows(OpChecker& c, ValueId a, ValueId b) {
     c.require(c.value(a).rows == c.value(b).rows,
               c.shape(a) + " and " + c.shape(b) + " must have the same rows");
@@ -38,19 +34,21 @@ void checkOp(OpChecker& c, const RouteOp& op) {
     }
     const std::int64_t choices = c.value(op.logits).cols;
     sameRows(c, op.logits, op.out);
-    c.require(choices <= kMostChoices,
-              number(choices) + " choices; " + number(kMostChoices) + " are allowed");
+    c.require(choices <= kMostChoices, std::to_string(choices) + " choices; " +
+                                           std::to_string(kMostChoices) + " are allowed");
     c.require(op.used >= 1 && op.used <= choices,
-              "used is " + number(op.used) + " of " + number(choices) + " choices");
-    c.hasCols(op.out, 2 * op.used, number(op.used) + " choices and their shares");
-    c.require(op.groups >= 1 && choices % op.groups == 0,
-              number(op.groups) + " groups do not divide " + number(choices) + " choices");
+              "used is " + std::to_string(op.used) + " of " + std::to_string(choices) + " choices");
+    c.hasCols(op.out, 2 * op.used, std::to_string(op.used) + " choices and their shares");
+    c.require(op.groups >= 1 && choices % op.groups == 0, std::to_string(op.groups) +
+                                                              " groups do not divide " +
+                                                              std::to_string(choices) + " choices");
     c.require(op.groupsUsed >= 1 && op.groupsUsed <= op.groups,
-              "groupsUsed is " + number(op.groupsUsed) + " of " + number(op.groups) + " groups");
+              "groupsUsed is " + std::to_string(op.groupsUsed) + " of " +
+                  std::to_string(op.groups) + " groups");
     if (!c.error()) {
         const std::int64_t left = choices / op.groups * op.groupsUsed;
-        c.require(op.used <= left, "used is " + number(op.used) + " of the " + number(left) +
-                                       " choices that the groups leave");
+        c.require(op.used <= left, "used is " + std::to_string(op.used) + " of the " +
+                                       std::to_string(left) + " choices that the groups leave");
     }
     if (op.bias != kNone) {
         c.isVector(op.bias, "bias", choices, choices);
@@ -61,7 +59,8 @@ void checkOp(OpChecker& c, const RouteOp& op) {
 void checkOp(OpChecker& c, const GroupedMatMulOp& op) {
     const auto matrices = static_cast<std::int64_t>(op.weights.size());
     c.require(matrices >= 1 && matrices <= kMostChoices,
-              number(matrices) + " matrices; 1 to " + number(kMostChoices) + " are allowed");
+              std::to_string(matrices) + " matrices; 1 to " + std::to_string(kMostChoices) +
+                  " are allowed");
     if (c.error() || !c.reads(op.in, "in") || !c.isWeight(op.weights.front(), "weight") ||
         (op.routing != kNone && !c.reads(op.routing, "routing")) || !c.writes(op.out)) {
         return;
@@ -82,15 +81,16 @@ void checkOp(OpChecker& c, const GroupedMatMulOp& op) {
         sameRows(c, op.in, op.routing);
         slots = c.value(op.routing).cols / 2;
         c.require(choicesOf(c, op.routing) == matrices,
-                  "routing " + c.shape(op.routing) + " must choose from " + number(matrices) +
-                      " matrices, not " + number(choicesOf(c, op.routing)));
+                  "routing " + c.shape(op.routing) + " must choose from " +
+                      std::to_string(matrices) + " matrices, not " +
+                      std::to_string(choicesOf(c, op.routing)));
     }
     c.hasCols(op.out, slots * first.rows,
-              number(slots) + " slots of " + c.weightShape(op.weights.front()));
+              std::to_string(slots) + " slots of " + c.weightShape(op.weights.front()));
     c.require(c.value(op.in).cols == first.cols || c.value(op.in).cols == slots * first.cols,
               "in " + c.shape(op.in) + " must have the columns of " +
-                  c.weightShape(op.weights.front()) + " once or for each of " + number(slots) +
-                  " slots");
+                  c.weightShape(op.weights.front()) + " once or for each of " +
+                  std::to_string(slots) + " slots");
     if (op.bias != kNone) {
         c.isVector(op.bias, "bias", matrices * first.rows, matrices * first.rows);
     }
@@ -126,13 +126,13 @@ void checkOp(OpChecker& c, const ClampedGluOp& op) {
 }
 
 void checkOp(OpChecker& c, const JoinHeadsOp& op) {
-    c.require(op.heads >= 1 && op.heads <= kMaxCols, number(op.heads) + " heads");
+    c.require(op.heads >= 1 && op.heads <= kMaxCols, std::to_string(op.heads) + " heads");
     if (c.error() || !c.reads(op.a.value, "a") ||
         (op.b.value != kNone && !c.reads(op.b.value, "b")) || !c.writes(op.out)) {
         return;
     }
     c.require(op.b.value != kNone || op.b.count == 0,
-              number(op.b.count) + " columns of a value that is not there");
+              std::to_string(op.b.count) + " columns of a value that is not there");
     for (const HeadColumns& part : {op.a, op.b}) {
         if (part.value == kNone) {
             continue;
@@ -141,12 +141,12 @@ void checkOp(OpChecker& c, const JoinHeadsOp& op) {
         const std::int64_t cols = c.value(part.value).cols / op.heads;
         c.require(c.value(part.value).cols % op.heads == 0 && part.count >= 1 && part.first >= 0 &&
                       part.count <= cols && part.first <= cols - part.count,
-                  "columns from " + number(part.first) + ", " + number(part.count) + " of " +
-                      number(op.heads) + " heads of " + c.shape(part.value));
+                  "columns from " + std::to_string(part.first) + ", " + std::to_string(part.count) +
+                      " of " + std::to_string(op.heads) + " heads of " + c.shape(part.value));
     }
     if (!c.error()) {
         c.hasCols(op.out, op.heads * (op.a.count + op.b.count),
-                  number(op.heads) + " heads of both parts");
+                  std::to_string(op.heads) + " heads of both parts");
     }
 }
 

@@ -14,10 +14,6 @@ namespace {
 
 constexpr std::int64_t kMaxConvRows = 64;
 
-std::string number(std::int64_t n) {
-    return std::to_string(n);
-}
-
 /// Walks the ops in order.
 class Checker : public OpChecker {
 public:
@@ -31,8 +27,8 @@ public:
     Status run() {
         for (const Value& value : m_ops.values) {
             if (value.cols < 1 || value.cols > kMaxCols) {
-                wrong("value '" + value.name + "' has " + number(value.cols) +
-                      " columns; it needs 1 to " + number(kMaxCols));
+                wrong("value '" + value.name + "' has " + std::to_string(value.cols) +
+                      " columns; it needs 1 to " + std::to_string(kMaxCols));
             }
         }
         for (const Op& op : m_ops.ops) {
@@ -70,7 +66,7 @@ private:
             const bool isByPosition = op.index == EmbedIndex::kPosition;
             require(
                 isByPosition ? op.offset >= 0 && op.offset < weight(op.table).rows : op.offset == 0,
-                "offset " + number(op.offset) + " into the table " + weightShape(op.table));
+                "offset " + std::to_string(op.offset) + " into the table " + weightShape(op.table));
         }
     }
     void check(const NormOp& op) {
@@ -79,8 +75,9 @@ private:
         }
         sameShape(op.in, op.out);
         const std::int64_t cols = value(op.in).cols;
-        require(op.groupCols >= 0 && (op.groupCols == 0 || cols % op.groupCols == 0),
-                "groups of " + number(op.groupCols) + " columns do not divide " + shape(op.in));
+        require(
+            op.groupCols >= 0 && (op.groupCols == 0 || cols % op.groupCols == 0),
+            "groups of " + std::to_string(op.groupCols) + " columns do not divide " + shape(op.in));
         const std::int64_t group = op.groupCols == 0 ? cols : op.groupCols;
         if (op.weight != kNone) {
             isVector(op.weight, "weight", group, cols);
@@ -109,18 +106,19 @@ private:
             return;
         }
         hasTokens(op.inOut);
-        require(op.headDim >= 1 && value(op.inOut).cols % op.headDim == 0,
-                "heads of " + number(op.headDim) + " columns do not divide " + shape(op.inOut));
+        require(
+            op.headDim >= 1 && value(op.inOut).cols % op.headDim == 0,
+            "heads of " + std::to_string(op.headDim) + " columns do not divide " + shape(op.inOut));
         const std::int64_t count = weight(op.freqs).rows * weight(op.freqs).cols;
         require(count >= 1 && 2 * count <= op.headDim,
-                number(count) + " frequencies turn " + number(2 * count) + " columns; a head has " +
-                    number(op.headDim));
+                std::to_string(count) + " frequencies turn " + std::to_string(2 * count) +
+                    " columns; a head has " + std::to_string(op.headDim));
         isFinite(op.magnitude, "magnitude");
     }
     const KvLayer* kvLayer(std::int32_t id) {
         const bool isGood = id >= 0 && index(id) < m_kv.layers.size();
-        require(isGood, "KV layer " + number(id) + " of " +
-                            number(static_cast<std::int64_t>(m_kv.layers.size())));
+        require(isGood, "KV layer " + std::to_string(id) + " of " +
+                            std::to_string(static_cast<std::int64_t>(m_kv.layers.size())));
         return isGood ? &m_kv.layers[index(id)] : nullptr;
     }
     void check(const KvWriteOp& op) {
@@ -129,9 +127,10 @@ private:
             hasTokens(op.key);
             hasTokens(op.value);
             hasCols(op.key, layer->kvHeads * layer->keyDim,
-                    number(layer->kvHeads) + " heads of " + number(layer->keyDim));
-            hasCols(op.value, layer->kvHeads * layer->valueDim,
-                    number(layer->kvHeads) + " heads of " + number(layer->valueDim));
+                    std::to_string(layer->kvHeads) + " heads of " + std::to_string(layer->keyDim));
+            hasCols(
+                op.value, layer->kvHeads * layer->valueDim,
+                std::to_string(layer->kvHeads) + " heads of " + std::to_string(layer->valueDim));
             m_isKvWritten[index(op.kvLayer)] = true;
         }
     }
@@ -141,17 +140,17 @@ private:
             return;
         }
         require(m_isKvWritten[index(op.kvLayer)],
-                "KV layer " + number(op.kvLayer) + " is read before an op writes it");
+                "KV layer " + std::to_string(op.kvLayer) + " is read before an op writes it");
         hasTokens(op.query);
         hasTokens(op.out);
         require(op.heads >= 1 && op.heads <= kMaxCols && op.heads % layer->kvHeads == 0,
-                number(op.heads) + " heads cannot share " + number(layer->kvHeads) +
+                std::to_string(op.heads) + " heads cannot share " + std::to_string(layer->kvHeads) +
                     " KV heads evenly");
         hasCols(op.query, op.heads * layer->keyDim,
-                number(op.heads) + " heads of " + number(layer->keyDim));
+                std::to_string(op.heads) + " heads of " + std::to_string(layer->keyDim));
         hasCols(op.out, op.heads * layer->valueDim,
-                number(op.heads) + " heads of " + number(layer->valueDim));
-        require(op.window >= 0, "window is " + number(op.window));
+                std::to_string(op.heads) + " heads of " + std::to_string(layer->valueDim));
+        require(op.window >= 0, "window is " + std::to_string(op.window));
         isFinite(op.scale, "scale");
         require(std::isfinite(op.softcap) && op.softcap >= 0.0F,
                 "softcap must be a finite number of at least 0");
@@ -161,13 +160,14 @@ private:
     }
     void keepsState(std::int32_t id, std::int64_t floats) {
         const bool isGood = id >= 0 && index(id) < m_kv.states.size();
-        require(isGood, "state " + number(id) + " of " +
-                            number(static_cast<std::int64_t>(m_kv.states.size())));
+        require(isGood, "state " + std::to_string(id) + " of " +
+                            std::to_string(static_cast<std::int64_t>(m_kv.states.size())));
         if (isGood) {
             require(m_kv.states[index(id)].floats == floats,
-                    "state " + number(id) + " has " + number(m_kv.states[index(id)].floats) +
-                        " floats; the op keeps " + number(floats));
-            require(!m_isStateKept[index(id)], "state " + number(id) + " is another op's");
+                    "state " + std::to_string(id) + " has " +
+                        std::to_string(m_kv.states[index(id)].floats) + " floats; the op keeps " +
+                        std::to_string(floats));
+            require(!m_isStateKept[index(id)], "state " + std::to_string(id) + " is another op's");
             m_isStateKept[index(id)] = true;
         }
     }
@@ -175,8 +175,8 @@ private:
     void areSizes(std::initializer_list<std::int64_t> sizes) {
         for (const std::int64_t size : sizes) {
             constexpr std::int64_t kMost = 1 << 16;
-            require(size >= 1 && size <= kMost,
-                    "a size is " + number(size) + "; it must be 1 to " + number(kMost));
+            require(size >= 1 && size <= kMost, "a size is " + std::to_string(size) +
+                                                    "; it must be 1 to " + std::to_string(kMost));
         }
     }
     void check(const ConvOp& op) {
@@ -188,8 +188,8 @@ private:
         sameShape(op.in, op.out);
         const Weight& w = weight(op.weight);
         require(w.rows >= 2 && w.rows <= kMaxConvRows && w.cols == cols,
-                "weight " + weightShape(op.weight) + " must be [2…" + number(kMaxConvRows) + ", " +
-                    number(cols) + "]");
+                "weight " + weightShape(op.weight) + " must be [2…" + std::to_string(kMaxConvRows) +
+                    ", " + std::to_string(cols) + "]");
         if (op.bias != kNone) {
             isVector(op.bias, "bias", cols, cols);
         }
@@ -202,15 +202,16 @@ private:
         if (error() || !reads(op.xbc, "xbc") || !reads(op.dt, "dt") || !writes(op.out)) {
             return;
         }
-        require(op.heads % op.groups == 0,
-                number(op.heads) + " heads cannot share " + number(op.groups) + " groups evenly");
+        require(op.heads % op.groups == 0, std::to_string(op.heads) + " heads cannot share " +
+                                               std::to_string(op.groups) + " groups evenly");
         hasTokens(op.xbc);
         hasTokens(op.dt);
         hasTokens(op.out);
         const std::int64_t inner = op.heads * op.headDim;
         hasCols(op.xbc, inner + 2 * op.groups * op.stateSize, "x, B and C");
         hasCols(op.dt, op.heads, "one a head");
-        hasCols(op.out, inner, number(op.heads) + " heads of " + number(op.headDim));
+        hasCols(op.out, inner,
+                std::to_string(op.heads) + " heads of " + std::to_string(op.headDim));
         isVector(op.a, "a", op.heads, op.heads);
         isVector(op.d, "d", op.heads, op.heads);
         isVector(op.dtBias, "dtBias", op.heads, op.heads);
@@ -223,9 +224,9 @@ private:
             !writes(op.out)) {
             return;
         }
-        require(op.valueHeads % op.keyHeads == 0, number(op.valueHeads) +
-                                                      " value heads cannot share " +
-                                                      number(op.keyHeads) + " key heads evenly");
+        require(op.valueHeads % op.keyHeads == 0,
+                std::to_string(op.valueHeads) + " value heads cannot share " +
+                    std::to_string(op.keyHeads) + " key heads evenly");
         hasTokens(op.qkv);
         hasTokens(op.a);
         hasTokens(op.b);
@@ -234,7 +235,8 @@ private:
         hasCols(op.qkv, 2 * op.keyHeads * op.keyDim + values, "queries, keys and values");
         hasCols(op.a, op.valueHeads, "one a value head");
         hasCols(op.b, op.valueHeads, "one a value head");
-        hasCols(op.out, values, number(op.valueHeads) + " heads of " + number(op.valueDim));
+        hasCols(op.out, values,
+                std::to_string(op.valueHeads) + " heads of " + std::to_string(op.valueDim));
         isVector(op.decay, "decay", op.valueHeads, op.valueHeads);
         isVector(op.dtBias, "dtBias", op.valueHeads, op.valueHeads);
         isFinite(op.scale, "scale");
@@ -294,9 +296,10 @@ private:
 Status checkWeight(const Weight& weight, const TensorView& view) {
     const std::string name = "weight '" + weight.name + "'";
     if (weight.rows < 1 || weight.cols < 1 || weight.rows > kMaxCols || weight.cols > kMaxCols) {
-        return fail(ErrorCode::kInvalidArgument,
-                    name + " is [" + number(weight.rows) + ", " + number(weight.cols) +
-                        "]; each dimension must be 1 to " + number(kMaxCols));
+        return fail(ErrorCode::kInvalidArgument, name + " is [" + std::to_string(weight.rows) +
+                                                     ", " + std::to_string(weight.cols) +
+                                                     "]; each dimension must be 1 to " +
+                                                     std::to_string(kMaxCols));
     }
     if (view.data == nullptr) {
         return fail(ErrorCode::kInvalidArgument, name + " has no data");
@@ -309,9 +312,10 @@ Status checkWeight(const Weight& weight, const TensorView& view) {
     if (view.shape.elements() != weight.rows * weight.cols ||
         (weight.rows > 1 && view.shape.cols() != weight.cols)) {
         return fail(ErrorCode::kInvalidArgument,
-                    name + " is declared as [" + number(weight.rows) + ", " + number(weight.cols) +
-                        "] but its data is [" + number(view.shape.rows()) + ", " +
-                        number(view.shape.cols()) + "]");
+                    name + " is declared as [" + std::to_string(weight.rows) + ", " +
+                        std::to_string(weight.cols) + "] but its data is [" +
+                        std::to_string(view.shape.rows()) + ", " +
+                        std::to_string(view.shape.cols()) + "]");
     }
     if (const auto bytes = rowBytes(view.type, weight.cols); !bytes) {
         return fail(ErrorCode::kInvalidArgument, name + ": " + bytes.error().message);
@@ -328,15 +332,16 @@ Status checkOps(const OpList& ops, const KvLayout& kv, std::span<const TensorVie
           std::pair{"maxSequences", options.maxSequences}}) {
         constexpr std::int64_t kMost = 1 << 20;
         if (count < 1 || count > kMost) {
-            return fail(ErrorCode::kInvalidArgument, std::string(what) + " is " + number(count) +
-                                                         "; it must be 1 to " + number(kMost));
+            return fail(ErrorCode::kInvalidArgument,
+                        std::string(what) + " is " + std::to_string(count) + "; it must be 1 to " +
+                            std::to_string(kMost));
         }
     }
     if (weights.size() != ops.weights.size()) {
         return fail(ErrorCode::kInvalidArgument,
-                    "data of " + number(static_cast<std::int64_t>(weights.size())) +
+                    "data of " + std::to_string(static_cast<std::int64_t>(weights.size())) +
                         " weights for an op list that has " +
-                        number(static_cast<std::int64_t>(ops.weights.size())));
+                        std::to_string(static_cast<std::int64_t>(ops.weights.size())));
     }
     for (std::size_t i = 0; i < weights.size(); ++i) {
         if (auto status = checkWeight(ops.weights[i], weights[i]); !status) {

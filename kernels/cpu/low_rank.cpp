@@ -5,12 +5,12 @@
 #include <utility>
 
 #include "kernels/cpu/adapter.h"
+#include "kernels/cpu/memory.h"
 
 namespace quern::kernels::cpu {
 
 namespace {
 
-constexpr std::int64_t kAlignFloats = 16;
 // Rows of A that one worker computes at once, where they are shared out: whole panels.
 constexpr std::int64_t kSharedRows = 8;
 // A piece of a tile that B adds to at once.

@@ -3,6 +3,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "kernels/cpu/memory.h"
 #include "kernels/cpu/placement.h"
 #include "kernels/cpu/stages.h"
 
@@ -11,7 +12,6 @@ namespace quern::kernels::cpu {
 namespace {
 
 // 64 bytes, a cache line: rows of different workers don't share one needlessly.
-constexpr std::int64_t kAlignFloats = 16;
 // When rows are many: outputs of one work item. Its results stay in the second-level cache for the
 // element-wise ops that follow.
 constexpr std::int64_t kMaxChunkOutputs = 128;

@@ -7,6 +7,9 @@
 
 namespace quern::kernels::cpu {
 
+/// What begins in scratch memory begins at a cache line.
+inline constexpr std::int64_t kAlignFloats = 16;
+
 /// Zeroed memory straight from the system, given back when destroyed. Pages are touched lazily; a
 /// large piece starts at a multiple of 2 MiB and asks for huge pages. Movable, not copyable.
 class SystemMemory {

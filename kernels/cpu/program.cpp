@@ -13,10 +13,6 @@ namespace {
 // Angles of a few tokens take less time than the barrier after sharing them out.
 constexpr std::int64_t kRopeAloneTokens = 4;
 
-std::string number(std::int64_t n) {
-    return std::to_string(n);
-}
-
 template <class T>
 std::int64_t ssize(std::span<T> span) {
     return static_cast<std::int64_t>(span.size());
@@ -175,16 +171,17 @@ std::vector<OpTiming> CpuProgram::timings() const {
 }
 
 std::string CpuProgram::describe() const {
-    std::string text = "CPU, " + m_parts.tier + ", " + number(m_parts.pool->threads()) +
-                       " threads, " + number(barriersPerStep()) + " barriers for one token, " +
-                       number(scratchBytes() >> 10) + " KiB scratch\n";
+    std::string text = "CPU, " + m_parts.tier + ", " + std::to_string(m_parts.pool->threads()) +
+                       " threads, " + std::to_string(barriersPerStep()) +
+                       " barriers for one token, " + std::to_string(scratchBytes() >> 10) +
+                       " KiB scratch\n";
     for (const Stage& stage : m_parts.image.stages) {
         text += stage.name;
         if (stage.matMul) {
             for (const Bundle& bundle : stage.matMul->bundles) {
                 for (const MatMulStep& step : bundle.matMuls) {
-                    text += " [" + number(step.weight->outputs()) + "×" +
-                            number(step.weight->inputs()) +
+                    text += " [" + std::to_string(step.weight->outputs()) + "×" +
+                            std::to_string(step.weight->inputs()) +
                             (step.weight->takesQ8() ? " q8" : " f32") + "]";
                 }
             }
@@ -192,9 +189,10 @@ std::string CpuProgram::describe() const {
         if (stage.grouped) {
             for (const GroupedBundle& bundle : stage.grouped->bundles) {
                 for (const GroupedStep& step : bundle.steps) {
-                    text += " [" + number(stage.grouped->slots) + " of " +
-                            number(stage.grouped->matrices) + " " + number(bundle.outputs) + "×" +
-                            number(stage.grouped->inputs) +
+                    text += " [" + std::to_string(stage.grouped->slots) + " of " +
+                            std::to_string(stage.grouped->matrices) + " " +
+                            std::to_string(bundle.outputs) + "×" +
+                            std::to_string(stage.grouped->inputs) +
                             (step.weights.front()->takesQ8() ? " q8" : " f32") + "]";
                 }
             }

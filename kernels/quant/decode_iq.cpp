@@ -15,7 +15,7 @@ constexpr std::array<std::int8_t, 4> kTwoBitValues{8, 25, 43, 0};
 constexpr std::array<std::int8_t, 8> kThreeBitValues{4, 12, 20, 28, 36, 44, 52, 62};
 constexpr std::array<std::int8_t, 8> kOddValues{1, 3, 5, 7, 9, 11, 13, 15};
 
-unsigned byteAt(const std::byte* bytes, std::size_t i) {
+unsigned codeAt(const std::byte* bytes, std::size_t i) {
     return std::to_integer<unsigned>(bytes[i]);
 }
 
@@ -67,7 +67,7 @@ void iq2Xxs(const std::byte* block, IntBlock* out) {
         const std::byte* points = block + 2 + 8 * b;
         const auto signsAndScale = readAs<std::uint32_t>(points + 4);
         for (std::size_t run = 0; run < 4; ++run) {
-            putTwoBit(iq::kGrid2Xxs[byteAt(points, run)], evenSigns(signsAndScale >> (7 * run)),
+            putTwoBit(iq::kGrid2Xxs[codeAt(points, run)], evenSigns(signsAndScale >> (7 * run)),
                       out[b].q.data() + 8 * run);
         }
         const float scale = twoBitScale(d, signsAndScale >> 28);
@@ -82,7 +82,7 @@ void iq2Xs(const std::byte* block, IntBlock* out) {
             const auto word = readAs<std::uint16_t>(block + 2 + 8 * b + 2 * run);
             putTwoBit(iq::kGrid2Xs[word & 511U], evenSigns(word >> 9), out[b].q.data() + 8 * run);
         }
-        const unsigned scales = byteAt(block, 66 + b);
+        const unsigned scales = codeAt(block, 66 + b);
         setScales(out[b], twoBitScale(d, scales & 15U), twoBitScale(d, scales >> 4));
     }
 }
@@ -90,14 +90,14 @@ void iq2Xs(const std::byte* block, IntBlock* out) {
 void iq2S(const std::byte* block, IntBlock* out) {
     const float d = readHalf(block);
     for (std::size_t b = 0; b < 8; ++b) {
-        const unsigned high = byteAt(block, 66 + b);
+        const unsigned high = codeAt(block, 66 + b);
         for (std::size_t run = 0; run < 4; ++run) {
             const unsigned point =
-                byteAt(block, 2 + 4 * b + run) | (((high >> (2 * run)) & 3U) << 8);
-            putTwoBit(iq::kGrid2S[point], byteAt(block, 34 + 4 * b + run),
+                codeAt(block, 2 + 4 * b + run) | (((high >> (2 * run)) & 3U) << 8);
+            putTwoBit(iq::kGrid2S[point], codeAt(block, 34 + 4 * b + run),
                       out[b].q.data() + 8 * run);
         }
-        const unsigned scales = byteAt(block, 74 + b);
+        const unsigned scales = codeAt(block, 74 + b);
         setScales(out[b], twoBitScale(d, scales & 15U), twoBitScale(d, scales >> 4));
     }
 }
@@ -108,7 +108,7 @@ void iq3Xxs(const std::byte* block, IntBlock* out) {
         const auto signsAndScale = readAs<std::uint32_t>(block + 66 + 4 * b);
         for (std::size_t run = 0; run < 8; ++run) {
             const unsigned signs = evenSigns(signsAndScale >> (7 * (run / 2)));
-            putPoint<4, 3>(iq::kGrid3Xxs[byteAt(block, 2 + 8 * b + run)], kThreeBitValues,
+            putPoint<4, 3>(iq::kGrid3Xxs[codeAt(block, 2 + 8 * b + run)], kThreeBitValues,
                            signs >> (4 * (run % 2)), out[b].q.data() + 4 * run);
         }
         const float scale = d * (0.5F + static_cast<float>(signsAndScale >> 28)) * 0.5F;
@@ -119,13 +119,13 @@ void iq3Xxs(const std::byte* block, IntBlock* out) {
 void iq3S(const std::byte* block, IntBlock* out) {
     const float d = readHalf(block);
     for (std::size_t b = 0; b < 8; ++b) {
-        const unsigned high = byteAt(block, 66 + b);
+        const unsigned high = codeAt(block, 66 + b);
         for (std::size_t run = 0; run < 8; ++run) {
-            const unsigned point = byteAt(block, 2 + 8 * b + run) | (((high >> run) & 1U) << 8);
-            const unsigned signs = byteAt(block, 74 + 4 * b + run / 2) >> (4 * (run % 2));
+            const unsigned point = codeAt(block, 2 + 8 * b + run) | (((high >> run) & 1U) << 8);
+            const unsigned signs = codeAt(block, 74 + 4 * b + run / 2) >> (4 * (run % 2));
             putPoint<4, 3>(iq::kGrid3S[point], kOddValues, signs, out[b].q.data() + 4 * run);
         }
-        const unsigned scales = (byteAt(block, 106 + b / 2) >> (4 * (b % 2))) & 15U;
+        const unsigned scales = (codeAt(block, 106 + b / 2) >> (4 * (b % 2))) & 15U;
         const float scale = d * static_cast<float>(1 + 2 * scales);
         setScales(out[b], scale, scale);
     }
@@ -136,7 +136,7 @@ void iq1S(const std::byte* block, IntBlock* out) {
     for (std::size_t b = 0; b < 8; ++b) {
         const auto high = readAs<std::uint16_t>(block + 34 + 2 * b);
         for (std::size_t run = 0; run < 4; ++run) {
-            const unsigned point = byteAt(block, 2 + 4 * b + run) |
+            const unsigned point = codeAt(block, 2 + 4 * b + run) |
                                    (((static_cast<unsigned>(high) >> (3 * run)) & 7U) << 8);
             putOneBit(iq::kGrid1[point], (high & 0x8000U) != 0, out[b].q.data() + 8 * run);
         }
@@ -156,8 +156,8 @@ void iq1M(const std::byte* block, IntBlock* out) {
     const float d = halfToFloat(static_cast<std::uint16_t>(bits));
     for (std::size_t b = 0; b < 8; ++b) {
         for (std::size_t run = 0; run < 4; ++run) {
-            const unsigned high = byteAt(block, 32 + 2 * b + run / 2) >> (4 * (run % 2));
-            const unsigned point = byteAt(block, 4 * b + run) | ((high & 7U) << 8);
+            const unsigned high = codeAt(block, 32 + 2 * b + run / 2) >> (4 * (run % 2));
+            const unsigned point = codeAt(block, 4 * b + run) | ((high & 7U) << 8);
             putOneBit(iq::kGrid1[point], (high & 8U) != 0, out[b].q.data() + 8 * run);
         }
         const auto scale = [&](std::size_t half) {

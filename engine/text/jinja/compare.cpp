@@ -5,26 +5,18 @@
 #include <string>
 
 #include "engine/text/jinja/failure.h"
+#include "engine/text/jinja/operators.h"
 #include "engine/text/jinja/repr.h"
 
 namespace quern::engine::jinja {
 namespace {
 
-constexpr int kMaxNesting = 200;
+constexpr int kMostCompareNesting = 200;
 
 void checkNesting(int depth) {
-    if (depth > kMaxNesting) {
+    if (depth > kMostCompareNesting) {
         raise("RecursionError", "maximum recursion depth exceeded in comparison");
     }
-}
-
-bool isNumber(const Value& value) {
-    const Kind kind = value.kind();
-    return kind == Kind::kBool || kind == Kind::kInt || kind == Kind::kFloat;
-}
-
-std::int64_t asInteger(const Value& value) {
-    return value.is(Kind::kBool) ? static_cast<std::int64_t>(value.boolean()) : value.integer();
 }
 
 /// Exact, also where a double cannot hold the integer.
@@ -61,12 +53,12 @@ std::partial_ordering orderNumbers(const Value& a, const Value& b) {
         return a.number() <=> b.number();
     }
     if (aFloats) {
-        return reversed(orderIntFloat(asInteger(b), a.number()));
+        return reversed(orderIntFloat(integerOf(b), a.number()));
     }
     if (bFloats) {
-        return orderIntFloat(asInteger(a), b.number());
+        return orderIntFloat(integerOf(a), b.number());
     }
-    return asInteger(a) <=> asInteger(b);
+    return integerOf(a) <=> integerOf(b);
 }
 
 bool isSequence(const Value& value) {
@@ -187,7 +179,7 @@ std::size_t hashAt(const Value& value, int depth) {
     switch (value.kind()) {
         case Kind::kBool:
         case Kind::kInt:
-            return std::hash<std::int64_t>()(asInteger(value));
+            return std::hash<std::int64_t>()(integerOf(value));
         case Kind::kFloat: {
             const double number = value.number();
             if (std::trunc(number) == number && std::fabs(number) < 9.2e18) {

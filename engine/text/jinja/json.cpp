@@ -16,7 +16,7 @@
 namespace quern::engine::jinja {
 namespace {
 
-constexpr std::size_t kMaxNesting = 200;
+constexpr std::size_t kMostJsonNesting = 200;
 constexpr std::size_t kMaxBytes = std::size_t{32} << 20U;
 
 /// Builds values from the events of the JSON parser, without a document in between.
@@ -80,7 +80,7 @@ private:
     }
 
     bool open(const Value& container) {
-        if (m_open.size() >= kMaxNesting) {
+        if (m_open.size() >= kMostJsonNesting) {
             raise("RecursionError", "JSON is nested more than 200 levels deep");
         }
         put(container);
@@ -106,7 +106,7 @@ public:
     explicit Writer(const JsonStyle& style) : m_style(style) {}
 
     void put(const Value& value, std::size_t depth) {
-        if (depth > kMaxNesting) {
+        if (depth > kMostJsonNesting) {
             raise("RecursionError",
                   "maximum recursion depth exceeded while encoding a JSON object");
         }

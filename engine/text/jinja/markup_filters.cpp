@@ -172,7 +172,7 @@ Value xmlAttributes(Interpreter& interpreter, const Value& input, const Argument
     return interpreter.text(std::move(out));
 }
 
-constexpr std::array kFilters = {
+constexpr std::array kMarkupFilters = {
     FilterEntry{"escape", escape},           FilterEntry{"e", escape},
     FilterEntry{"forceescape", forceEscape}, FilterEntry{"safe", safe},
     FilterEntry{"striptags", stripTags},     FilterEntry{"urlencode", urlEncode},
@@ -182,7 +182,7 @@ constexpr std::array kFilters = {
 }  // namespace
 
 std::span<const FilterEntry> markupFilters() {
-    return kFilters;
+    return kMarkupFilters;
 }
 
 }  // namespace quern::engine::jinja

@@ -167,7 +167,7 @@ Value sum(Interpreter& interpreter, const Value& input, const Arguments& argumen
     return total;
 }
 
-constexpr std::array kFilters = {
+constexpr std::array kNumberFilters = {
     FilterEntry{"abs", absolute},
     FilterEntry{"int", toInt},
     FilterEntry{"float", toFloat},
@@ -179,7 +179,7 @@ constexpr std::array kFilters = {
 }  // namespace
 
 std::span<const FilterEntry> numberFilters() {
-    return kFilters;
+    return kNumberFilters;
 }
 
 }  // namespace quern::engine::jinja

@@ -147,7 +147,7 @@ Value groupBy(Interpreter& interpreter, const Value& input, const Arguments& arg
     return interpreter.heap().list(std::move(groups));
 }
 
-constexpr std::array kFilters = {
+constexpr std::array kOrderFilters = {
     FilterEntry{"sort", sort},         FilterEntry{"dictsort", dictSort},
     FilterEntry{"unique", unique},     FilterEntry{"min", extreme<false>},
     FilterEntry{"max", extreme<true>}, FilterEntry{"groupby", groupBy},
@@ -156,7 +156,7 @@ constexpr std::array kFilters = {
 }  // namespace
 
 std::span<const FilterEntry> orderFilters() {
-    return kFilters;
+    return kOrderFilters;
 }
 
 }  // namespace quern::engine::jinja

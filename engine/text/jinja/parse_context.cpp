@@ -6,7 +6,7 @@ namespace quern::engine::jinja {
 namespace {
 
 // The reference, whose compiler is Python's, gives up at about 200 nested brackets.
-constexpr int kMaxNesting = 150;
+constexpr int kMostExpressionNesting = 150;
 constexpr int kMaxHeight = 300;
 
 [[noreturn]] void failTooDeep(int most, int line) {
@@ -33,9 +33,9 @@ void ParseContext::noteUnknown(std::string message, int line) {
 }
 
 Nesting::Nesting(ParseContext& context, int line) : m_context(context) {
-    if (++m_context.nesting > kMaxNesting) {
+    if (++m_context.nesting > kMostExpressionNesting) {
         --m_context.nesting;
-        failTooDeep(kMaxNesting, line);
+        failTooDeep(kMostExpressionNesting, line);
     }
 }
 

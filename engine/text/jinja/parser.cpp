@@ -11,7 +11,7 @@
 namespace quern::engine::jinja {
 namespace {
 
-constexpr int kMaxNesting = 100;
+constexpr int kMostStatementNesting = 100;
 
 class Parser {
 public:
@@ -86,10 +86,10 @@ private:
         if (token.kind != TokenKind::kName) {
             raiseSyntax("tag name expected", token.line);
         }
-        if (++m_nesting > kMaxNesting) {
-            raiseSyntax(
-                "statements are nested more than " + std::to_string(kMaxNesting) + " levels deep",
-                token.line);
+        if (++m_nesting > kMostStatementNesting) {
+            raiseSyntax("statements are nested more than " + std::to_string(kMostStatementNesting) +
+                            " levels deep",
+                        token.line);
         }
         auto node = parseTag(token.value, token.line);
         --m_nesting;

@@ -13,7 +13,7 @@
 namespace quern::engine::jinja {
 namespace {
 
-constexpr int kMaxNesting = 200;
+constexpr int kMostReprNesting = 200;
 // A value may hold itself many times over: what is printed is bounded, not only how deep.
 constexpr std::size_t kMaxBytes = std::size_t{32} << 20U;
 
@@ -56,7 +56,7 @@ public:
     explicit Printer(bool asciiOnly) : m_asciiOnly(asciiOnly) {}
 
     void put(const Value& value, int depth) {
-        if (depth > kMaxNesting) {
+        if (depth > kMostReprNesting) {
             raise("RecursionError", "maximum recursion depth exceeded while getting the repr");
         }
         if (m_out.size() > kMaxBytes) {

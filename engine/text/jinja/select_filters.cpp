@@ -103,7 +103,7 @@ Value select(Interpreter& interpreter, const Value& input, const Arguments& argu
     });
 }
 
-constexpr std::array kFilters = {
+constexpr std::array kSelectFilters = {
     FilterEntry{"map", map},
     FilterEntry{"select", select<true, false>},
     FilterEntry{"reject", select<false, false>},
@@ -114,7 +114,7 @@ constexpr std::array kFilters = {
 }  // namespace
 
 std::span<const FilterEntry> selectFilters() {
-    return kFilters;
+    return kSelectFilters;
 }
 
 }  // namespace quern::engine::jinja

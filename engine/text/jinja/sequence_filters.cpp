@@ -185,7 +185,7 @@ Value attr(Interpreter& interpreter, const Value& input, const Arguments& argume
     return interpreter.attributeOnly(input, name);
 }
 
-constexpr std::array kFilters = {
+constexpr std::array kSequenceFilters = {
     FilterEntry{"length", length},    FilterEntry{"count", length},
     FilterEntry{"first", first},      FilterEntry{"last", last},
     FilterEntry{"list", list},        FilterEntry{"items", items},
@@ -198,7 +198,7 @@ constexpr std::array kFilters = {
 }  // namespace
 
 std::span<const FilterEntry> sequenceFilters() {
-    return kFilters;
+    return kSequenceFilters;
 }
 
 }  // namespace quern::engine::jinja

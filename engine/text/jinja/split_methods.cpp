@@ -149,7 +149,7 @@ Value splitLinesMethod(Interpreter& interpreter, const Value& self, const Argume
     return listOf(interpreter, self, splitLines(self.text(), given.isTrue(0, false)));
 }
 
-constexpr std::array kMethods = {
+constexpr std::array kSplitMethods = {
     MethodEntry{"split", splitMethod<false>},
     MethodEntry{"rsplit", splitMethod<true>},
     MethodEntry{"partition", partitionMethod<false>},
@@ -186,9 +186,9 @@ std::vector<std::string_view> splitLines(std::string_view text, bool keepsEnds) 
 }
 
 const MethodEntry* findTextSplitMethod(std::string_view name) {
-    const auto* const found = std::find_if(kMethods.begin(), kMethods.end(),
+    const auto* const found = std::find_if(kSplitMethods.begin(), kSplitMethods.end(),
                                            [name](const MethodEntry& m) { return m.name == name; });
-    return found != kMethods.end() ? found : nullptr;
+    return found != kSplitMethods.end() ? found : nullptr;
 }
 
 }  // namespace quern::engine::jinja

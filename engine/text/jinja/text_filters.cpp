@@ -216,7 +216,7 @@ Value prettyPrint(Interpreter& interpreter, const Value& input, const Arguments&
     return interpreter.text(toRepr(input));
 }
 
-constexpr std::array kFilters = {
+constexpr std::array kTextFilters = {
     FilterEntry{"upper", upper},
     FilterEntry{"lower", lower},
     FilterEntry{"capitalize", capitalizeFilter},
@@ -236,7 +236,7 @@ constexpr std::array kFilters = {
 }  // namespace
 
 std::span<const FilterEntry> textFilters() {
-    return kFilters;
+    return kTextFilters;
 }
 
 }  // namespace quern::engine::jinja

@@ -323,7 +323,7 @@ Value isTitleMethod(Interpreter& interpreter, const Value& self, const Arguments
     return Value(hasCased);
 }
 
-constexpr std::array kMethods = {
+constexpr std::array kTextMethods = {
     MethodEntry{"strip", stripMethod<Ends::kBoth>},
     MethodEntry{"lstrip", stripMethod<Ends::kLeft>},
     MethodEntry{"rstrip", stripMethod<Ends::kRight>},
@@ -417,9 +417,9 @@ std::string replaceText(Interpreter& interpreter, std::string_view text, std::st
 }
 
 const MethodEntry* findTextMethod(std::string_view name) {
-    const auto* const found = std::find_if(kMethods.begin(), kMethods.end(),
+    const auto* const found = std::find_if(kTextMethods.begin(), kTextMethods.end(),
                                            [name](const MethodEntry& m) { return m.name == name; });
-    return found != kMethods.end() ? found : findTextSplitMethod(name);
+    return found != kTextMethods.end() ? found : findTextSplitMethod(name);
 }
 
 }  // namespace quern::engine::jinja

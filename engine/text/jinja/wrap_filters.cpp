@@ -168,12 +168,12 @@ Value wordWrap(Interpreter& interpreter, const Value& input, const Arguments& ar
     return interpreter.text(std::move(out));
 }
 
-constexpr std::array kFilters = {FilterEntry{"wordwrap", wordWrap}};
+constexpr std::array kWrapFilters = {FilterEntry{"wordwrap", wordWrap}};
 
 }  // namespace
 
 std::span<const FilterEntry> wrapFilters() {
-    return kFilters;
+    return kWrapFilters;
 }
 
 }  // namespace quern::engine::jinja

@@ -22,8 +22,8 @@ namespace fs = std::filesystem;
 using namespace test;
 using Vector = std::vector<float>;
 
-std::unique_ptr<Engine> engineWith(const fs::path& model, LoadOptions options = {},
-                                   std::int32_t threads = 2) {
+std::unique_ptr<Engine> vectorEngine(const fs::path& model, LoadOptions options = {},
+                                     std::int32_t threads = 2) {
     auto engine = makeEngine({.threads = threads});
     options.path = model;
     options.name = "m";
@@ -82,13 +82,13 @@ TEST(Vectors, AreTheSameAloneAndAmongOthers) {
         texts.push_back(randomIds(1 + (i * 29) % 250, i));
     }
     std::vector<Vector> alone;
-    const auto plain = engineWith(folder, {}, 1);
+    const auto plain = vectorEngine(folder, {}, 1);
     ASSERT_TRUE(plain);
     for (const TokenPrompt& text : texts) {
         alone.push_back(embed(*plain, vectorOf(text)));
     }
     for (const LoadOptions& options : {LoadOptions{}, LoadOptions{.maxRunning = 7}}) {
-        const auto engine = engineWith(folder, options, 3);
+        const auto engine = vectorEngine(folder, options, 3);
         ASSERT_TRUE(engine);
         std::vector<Request> requests;
         for (const TokenPrompt& text : texts) {
@@ -107,7 +107,7 @@ TEST(Vectors, AreTheSameAloneAndAmongOthers) {
 
 TEST(Vectors, HaveLengthOneUnlessAskedOtherwise) {
     QUERN_GOLDEN_OR_SKIP(folder, "models/bert");
-    const auto engine = engineWith(folder);
+    const auto engine = vectorEngine(folder);
     ASSERT_TRUE(engine);
     const auto lengthOf = [](const Vector& vector) {
         double squares = 0;
@@ -132,7 +132,7 @@ TEST(Vectors, HaveLengthOneUnlessAskedOtherwise) {
 
 TEST(Vectors, TooLongATextIsRefusedOrCutOnRequest) {
     QUERN_GOLDEN_OR_SKIP(folder, "models/bert");
-    const auto engine = engineWith(folder);
+    const auto engine = vectorEngine(folder);
     ASSERT_TRUE(engine);
     const TokenPrompt text = randomIds(257, 2);
     const Error refused = refusalOf(*engine, vectorOf(text));
@@ -154,8 +154,8 @@ TEST(Vectors, TooLongATextIsRefusedOrCutOnRequest) {
 TEST(Vectors, AModelGivesOnlyWhatItIsFor) {
     QUERN_GOLDEN_OR_SKIP(bert, "models/bert");
     QUERN_GOLDEN_OR_SKIP(llama, "models/llama");
-    const auto embedder = engineWith(bert);
-    const auto generator = engineWith(llama);
+    const auto embedder = vectorEngine(bert);
+    const auto generator = vectorEngine(llama);
     ASSERT_TRUE(embedder && generator);
     Request chat;
     chat.model = "m";
@@ -171,7 +171,7 @@ TEST(Vectors, AModelGivesOnlyWhatItIsFor) {
 TEST(Vectors, ShareAnEngineWithReplies) {
     QUERN_GOLDEN_OR_SKIP(bert, "models/bert");
     QUERN_GOLDEN_OR_SKIP(llama, "models/llama");
-    const auto engine = engineWith(bert);
+    const auto engine = vectorEngine(bert);
     ASSERT_TRUE(engine);
     ASSERT_TRUE(engine->load({.path = llama, .name = "llama"}, {}).has_value());
     Request reply;
@@ -194,7 +194,7 @@ TEST(Vectors, ShareAnEngineWithReplies) {
 TEST(Vectors, OfACausalModelAreItsLastHiddenState) {
     for (const char* name : {"qwen3", "llama"}) {
         QUERN_GOLDEN_OR_SKIP(folder, std::string("models/") + name);
-        const auto engine = engineWith(
+        const auto engine = vectorEngine(
             folder, {.kvType = kernels::DType::kF32, .stepTokens = 64, .pooling = Pooling::kLast});
         ASSERT_TRUE(engine);
         const auto source = openModel(folder);
@@ -232,9 +232,9 @@ TEST(Vectors, OfACausalModelTakeItWholeWhereAllTokensCount) {
     QUERN_GOLDEN_OR_SKIP(folder, "models/qwen3");
     const TokenPrompt text = randomIds(200, 6);
     for (const Pooling pooling : {Pooling::kMean, Pooling::kFirst, Pooling::kLast}) {
-        const auto large = engineWith(folder, {.pooling = pooling}, 1);
+        const auto large = vectorEngine(folder, {.pooling = pooling}, 1);
         const auto small =
-            engineWith(folder, {.maxRunning = 4, .stepTokens = 16, .pooling = pooling});
+            vectorEngine(folder, {.maxRunning = 4, .stepTokens = 16, .pooling = pooling});
         ASSERT_TRUE(large && small);
         const Vector alone = embed(*large, vectorOf(text));
         for (int round = 0; round < 2; ++round) {  // the second may find a prefix
@@ -284,7 +284,7 @@ TEST(Scores, AreTheClassifierOverThePooler) {
     EXPECT_EQ(source->info.task, ModelTask::kScore);
     const std::vector<float> pooler = floatsOf(*source, "cls.weight");
     const std::vector<float> bias = floatsOf(*source, "cls.bias");
-    const auto engine = engineWith(reranker.folder.path());
+    const auto engine = vectorEngine(reranker.folder.path());
     ASSERT_TRUE(engine);
     const auto expected = readJson(golden / "expected.json");
     for (const auto& one : expected["cases"]) {
@@ -311,7 +311,7 @@ TEST(Scores, AreTheClassifierOverThePooler) {
 TEST(Scores, AreOfOneLabel) {
     QUERN_GOLDEN_OR_SKIP(golden, "models/bert");
     const Reranker classifier(golden, 3);
-    const auto engine = engineWith(classifier.folder.path());
+    const auto engine = vectorEngine(classifier.folder.path());
     ASSERT_TRUE(engine);
     EXPECT_EQ(refusalOf(*engine, vectorOf({1, 2}, {.isScore = true})).message,
               "model m tells 3 labels apart; a score is of one");

@@ -10,7 +10,7 @@
 namespace quern::engine {
 namespace {
 
-constexpr std::int64_t kNow = 1768478400;  // 2026-01-15 12:00:00
+constexpr std::int64_t kNoon = 1768478400;  // 2026-01-15 12:00:00
 
 /// "" when ours agrees; else what differs. Errors must be of the same type; where the reference's
 /// message speaks of the template and not of Python's insides, it must be the same too.
@@ -55,7 +55,7 @@ TEST(ChatTemplateJinja, agreesWithTheReferenceOnEveryCase) {
     input.kwargs = document.at("context").dump();
     input.bos = "<s>";
     input.eos = "</s>";
-    input.now = kNow;
+    input.now = kNoon;
     int checked = 0;
     for (const auto& expected : document.at("cases")) {
         const auto source = expected.at("template").get<std::string>();

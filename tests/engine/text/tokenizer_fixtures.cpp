@@ -3,10 +3,12 @@
 #include "engine/text/pretokenizer.h"
 #include "tests/support/golden.h"
 
-namespace quern::engine::test {
+namespace quern::test {
+
+using namespace engine;
 
 TokenizerPtr goldenVocabulary(const std::string& name) {
-    const auto folder = quern::test::goldenOrCopied("tokenizers-gguf");
+    const auto folder = goldenOrCopied("tokenizers-gguf");
     if (!folder) {
         return nullptr;
     }
@@ -49,4 +51,4 @@ std::vector<TokenId> encode(const Tokenizer& tokenizer, std::string_view text,
     return ids ? *ids : std::vector<TokenId>{};
 }
 
-}  // namespace quern::engine::test
+}  // namespace quern::test

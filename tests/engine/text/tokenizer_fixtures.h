@@ -9,9 +9,9 @@
 #include "engine/text.h"
 #include "engine/text/tokenizer_data.h"
 
-namespace quern::engine::test {
+namespace quern::test {
 
-using TokenizerPtr = std::shared_ptr<const Tokenizer>;
+using TokenizerPtr = std::shared_ptr<const engine::Tokenizer>;
 
 /// The golden vocabulary NAME, or null (the test is then skipped or failed).
 [[nodiscard]] TokenizerPtr goldenVocabulary(const std::string& name);
@@ -19,23 +19,24 @@ using TokenizerPtr = std::shared_ptr<const Tokenizer>;
 /// A byte-level vocabulary: 256 byte tokens, a few merges, then the tokens added here.
 struct SmallVocabulary {
     SmallVocabulary();
-    TokenId add(const std::string& spelling, text::TokenKind kind);
+    engine::TokenId add(const std::string& spelling, engine::text::TokenKind kind);
     [[nodiscard]] TokenizerPtr make() const;
 
     std::vector<std::string> spellings;
-    std::vector<text::TokenKind> kinds;
-    text::TokenizerData data;  // tokens, kinds and merges are filled in by make()
+    std::vector<engine::text::TokenKind> kinds;
+    engine::text::TokenizerData data;  // tokens, kinds and merges are filled in by make()
 };
 
 /// The ids of a text, or a failure of the test.
-[[nodiscard]] std::vector<TokenId> encode(const Tokenizer& tokenizer, std::string_view text,
-                                          EncodeOptions options = {});
+[[nodiscard]] std::vector<engine::TokenId> encode(const engine::Tokenizer& tokenizer,
+                                                  std::string_view text,
+                                                  engine::EncodeOptions options = {});
 
-}  // namespace quern::engine::test
+}  // namespace quern::test
 
 /// Sets `variable` to the golden vocabulary, or skips the test (fails under CI=true).
 #define QUERN_VOCABULARY_OR_SKIP(variable, name)                                  \
-    const auto variable = quern::engine::test::goldenVocabulary(name);            \
+    const auto variable = quern::test::goldenVocabulary(name);                    \
     if (!variable) {                                                              \
         if (quern::test::isContinuousIntegration()) {                             \
             FAIL() << "golden vocabulary '" << (name) << "' is missing under CI"; \
