@@ -14,28 +14,38 @@ struct PreparedRequest;
 /// How a model writes calls of tools, by the family that writes so first.
 enum class CallDialect : std::uint8_t {
     kNone,       // all is text
-    kHermes,     // <tool_call>{"name": …, "arguments": {…}}</tool_call>  (also Qwen, Granite 4)
+    kHermes,     // <tool_call>{"name": …, "arguments": {…}}</tool_call>  (also Qwen, Granite 4;
+                 // others have lists, or marks of their own around the JSON)
     kQwenCoder,  // <tool_call><function=NAME><parameter=KEY>VALUE</parameter>…
     kInvoke,     // <invoke name="NAME"><parameter name="KEY">VALUE</parameter>…  (MiniMax, DSML)
+    kRecipient,  // assistant to=NAME<|message|>, and in it the tags of kInvoke  (Muse)
     kGlm,        // <tool_call>NAME<arg_key>K</arg_key><arg_value>V</arg_value>…
     kLlama3,    // {"name": …, "parameters": {…}} as the whole reply, also behind <|python_tag|>
     kMistral,   // [TOOL_CALLS][{…}] and [TOOL_CALLS]NAME[ARGS]{…}
     kDeepSeek,  // <｜tool▁call▁begin｜>…NAME…{…}<｜tool▁call▁end｜>
     kKimi,      // <|tool_call_begin|>functions.NAME:0<|tool_call_argument_begin|>{…}
-    kHarmony,   // <|channel|>commentary to=functions.NAME<|message|>{…}<|call|>
-    kPhi,       // <|tool_call|>[{…}]<|/tool_call|>  (also Granite 3)
-    kCommandR,  // <|START_ACTION|>[{"tool_name": …, "parameters": {…}}]<|END_ACTION|>
+    kOpenTags,  // <|open|>call tool="NAME"<|sep|><|open|>argument key="KEY"…<|sep|>…  (Kimi K3)
+    kSolar,     // <|tool_call:begin|>ID<|tool_call:name|>NAME<|tool_call:args|>{…}
+    kMiniMaxTree,  // <invoke name="NAME"><KEY>VALUE</KEY>…, each tag behind ]<]minimax[>[
+    kHarmony,      // <|channel|>commentary to=functions.NAME<|message|>{…}<|call|>
+    kPhi,          // <|tool_call|>[{…}]<|/tool_call|>  (also Granite 3)
+    kCommandR,     // <|START_ACTION|>[{"tool_name": …, "parameters": {…}}]<|END_ACTION|>
     kFunctionary,  // <function=NAME>{…}</function>
+    kArrows,       // >>>NAME\n{…}, and >>>all\n before text  (functionary 3.2)
     kFunctools,    // functools[{…}]
-    kPythonic,     // [name(key=value, …), …], also between marks (LFM2, Llama 4)
+    kPythonic,     // [name(key=value, …), …], also between marks (LFM2, Llama 4, OLMo 3)
     kGemma,        // <|tool_call>call:NAME{key:<|"|>text<|"|>,…}<tool_call|>
 };
 
 /// How a model's replies are built. Without anything all is content.
 struct ReplyFormat {
     CallDialect calls = CallDialect::kNone;
-    std::string reasoningOpen;  // empty: no reasoning is set apart
-    std::string reasoningClose;
+    std::string reasoningOpen = {};  // empty: no reasoning is set apart
+    std::string reasoningClose = {};
+    /// Marks around the answer that are no part of it: such as open it …
+    std::vector<std::string> answerOpens = {};
+    /// … and such as close it; those that are no control tokens only where one opened it.
+    std::vector<std::string> answerCloses = {};
 };
 
 /// What a chat template's text says of the replies that follow it.

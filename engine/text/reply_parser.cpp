@@ -12,6 +12,8 @@ namespace {
 using tool_parsers::CallBody;
 using tool_parsers::CallOpening;
 
+constexpr std::string_view kArrows = ">>>";
+
 bool isBlank(std::string_view text) {
     return text.find_first_not_of(" \n\r\t") == std::string_view::npos;
 }
@@ -22,8 +24,17 @@ bool isBlank(std::string_view text) {
 struct ReplyParser::State : tool_parsers::ReplySink {
     State(ReplyFormat replyFormat, std::string_view promptEnd,
           const std::vector<std::string>& tools)
-        : format(std::move(replyFormat)), types(tools), harmony(*this) {
-        usesHarmony = format.calls == CallDialect::kHarmony;
+        : format(std::move(replyFormat)),
+          types(tools),
+          messageContent(*this),
+          harmony(format.calls == CallDialect::kRecipient
+                      ? static_cast<tool_parsers::ReplySink&>(messageContent)
+                      : *this,
+                  format.calls == CallDialect::kRecipient
+                      ? tool_parsers::HarmonyParser::Kind::kRecipients
+                      : tool_parsers::HarmonyParser::Kind::kChannels) {
+        usesHarmony =
+            format.calls == CallDialect::kHarmony || format.calls == CallDialect::kRecipient;
         if (!tools.empty()) {
             grammar = tool_parsers::grammarOf(format.calls, types);
         }
@@ -32,7 +43,28 @@ struct ReplyParser::State : tool_parsers::ReplySink {
         }
         inReasoning = !format.reasoningOpen.empty() && promptEnd.ends_with(format.reasoningOpen);
         skipsBlank = inReasoning;
+        if (promptEnd.ends_with(kArrows) && format.calls == CallDialect::kArrows) {
+            // The prompt has begun what the reply goes on with; it is not given out.
+            unsaid = kArrows.size();
+            for (const char c : kArrows) {
+                scan(c);
+            }
+        }
     }
+
+    /// What is inside messages that have a header goes through the marks of calls.
+    struct MessageContent : tool_parsers::ReplySink {
+        explicit MessageContent(State& owner) : state(owner) {}
+        void content(std::string_view text) override {
+            for (const char c : text) {
+                state.scan(c);
+            }
+        }
+        void reasoning(std::string_view text) override { state.reasoning(text); }
+        void beginCall(std::string_view name) override { state.beginCall(name); }
+        void arguments(std::string_view json) override { state.arguments(json); }
+        State& state;
+    };
 
     // What the parts report.
 
@@ -59,11 +91,17 @@ struct ReplyParser::State : tool_parsers::ReplySink {
     void feed(char c) {
         if (usesHarmony) {
             harmony.feed(c);
-        } else if (body != nullptr) {
+        } else {
+            scan(c);
+        }
+    }
+
+    void scan(char c) {
+        if (body != nullptr) {
             feedBody(c);
         } else {
             held += c;
-            scan();
+            scanHeld();
         }
     }
 
@@ -73,6 +111,7 @@ struct ReplyParser::State : tool_parsers::ReplySink {
         const CallBody::Status status = body->feed(c, *this);
         if (calls > before) {
             hasCallInBlock = true;
+            unsaid = 0;
         }
         if (status == CallBody::Status::kMore) {
             return;
@@ -84,8 +123,11 @@ struct ReplyParser::State : tool_parsers::ReplySink {
             return;
         }
         if (hasCallInBlock) {
-            // What came before is delivered; the byte that broke it goes on as text.
-            block.assign(1, c);
+            // What came before is delivered; the byte that broke it may begin a mark.
+            block.clear();
+            afterCall = true;
+            scan(c);
+            return;
         }
         const std::string text = std::exchange(block, {});
         emitText(text);
@@ -93,6 +135,9 @@ struct ReplyParser::State : tool_parsers::ReplySink {
 
     /// Text that is certainly none of the marks.
     void emitText(std::string_view text) {
+        const std::size_t silent = std::min(unsaid, text.size());
+        unsaid -= silent;
+        text.remove_prefix(silent);
         if (skipsBlank) {
             const std::size_t begin = text.find_first_not_of(" \n\r\t");
             if (begin == std::string_view::npos) {
@@ -122,7 +167,15 @@ struct ReplyParser::State : tool_parsers::ReplySink {
     }
 
     [[nodiscard]] bool takesOpening(const CallOpening& opening) const {
-        return !opening.isAtStart || !hasText;
+        switch (opening.place) {
+            case CallOpening::Place::kAnywhere:
+                return true;
+            case CallOpening::Place::kAtStart:
+                return !hasText;
+            case CallOpening::Place::kAfterCall:
+                return afterCall && isBlank(blankAfterCall);
+        }
+        return false;
     }
 
     /// Whether `held` is, or may become, `mark`; takes it when it is.
@@ -138,7 +191,7 @@ struct ReplyParser::State : tool_parsers::ReplySink {
     }
 
     /// Takes whole marks from `held` and lets go of what cannot become one.
-    void scan() {
+    void scanHeld() {
         while (!held.empty()) {
             bool mayGrow = false;
             if (matchMarks(mayGrow)) {
@@ -155,7 +208,7 @@ struct ReplyParser::State : tool_parsers::ReplySink {
                 takeWhole();
                 held.clear();
                 for (const char c : rest) {
-                    feed(c);
+                    scan(c);
                 }
                 return;
             }
@@ -184,8 +237,11 @@ struct ReplyParser::State : tool_parsers::ReplySink {
                     look(opening.mark);
                 }
             }
-            for (const std::string& filler : grammar.fillers) {
-                look(filler);
+            for (const auto* marks :
+                 {&grammar.fillers, &grammar.leads, &format.answerOpens, &format.answerCloses}) {
+                for (const std::string& mark : *marks) {
+                    look(mark);
+                }
             }
         }
         if (isWhole && mayGrow) {
@@ -217,27 +273,40 @@ struct ReplyParser::State : tool_parsers::ReplySink {
                 return;
             }
         }
+        unsaid = 0;
         if (held == format.reasoningClose) {
             // Reasoning that was shown as content cannot be taken back; its end mark still goes.
             skipsBlank = true;
             return;
         }
-        const bool isAfterOrBefore = afterCall || held.find("begin") != std::string::npos;
-        if (!isAfterOrBefore && !isKnownFillerBeforeCalls()) {
+        if (isAmong(format.answerOpens) && (!hasText || isControl(held))) {
+            hasOpenedAnswer = true;
+            skipsBlank = !hasText;
+            return;
+        }
+        const bool isSilent =
+            isAmong(grammar.leads) || (afterCall && isAmong(grammar.fillers)) ||
+            (isAmong(format.answerCloses) && (hasOpenedAnswer || isControl(held)));
+        if (!isSilent) {
             emitText(std::string(held));
+        } else if (isAmong(grammar.leads)) {
+            skipsBlank = true;
         }
     }
 
-    /// Marks that stand before the first call or around the answer.
-    [[nodiscard]] bool isKnownFillerBeforeCalls() const {
-        return held == "<|python_start|>" || held == "<|START_RESPONSE|>" ||
-               held == "<|END_RESPONSE|>" || held == "<|eot_id|>" || held == "<|eom_id|>";
+    [[nodiscard]] bool isAmong(const std::vector<std::string>& marks) const {
+        return std::find(marks.begin(), marks.end(), held) != marks.end();
+    }
+    /// Marks in bars are no words that anybody would write.
+    [[nodiscard]] static bool isControl(std::string_view mark) {
+        return mark.find('|') != std::string_view::npos || mark.starts_with(kArrows);
     }
 
     void open(const CallOpening& opening) {
         blankAfterCall.clear();
         block = held;
         hasCallInBlock = false;
+        skipsBlank = false;
         body = opening.makeBody();
         if (opening.isPartOfBody) {
             const std::string first = std::exchange(block, {});
@@ -264,6 +333,7 @@ struct ReplyParser::State : tool_parsers::ReplySink {
     ReplyFormat format;
     tool_parsers::ParameterTypes types;
     tool_parsers::CallGrammar grammar;
+    MessageContent messageContent;
     tool_parsers::HarmonyParser harmony;
     bool usesHarmony = false;
     std::vector<ReplyDelta> deltas;
@@ -275,7 +345,9 @@ struct ReplyParser::State : tool_parsers::ReplySink {
     bool hasCallInBlock = false;
     bool inReasoning = false;
     bool skipsBlank = false;  // white space beside a mark of reasoning
-    bool hasText = false;     // content that is not white space was seen
+    std::size_t unsaid = 0;   // bytes of the prompt that were scanned with the reply
+    bool hasOpenedAnswer = false;
+    bool hasText = false;  // content that is not white space was seen
     bool afterCall = false;
     std::string blankAfterCall;
 };

@@ -7,6 +7,62 @@
 namespace quern::engine::tool_parsers {
 
 using Json = nlohmann::json;
+namespace {
+
+void addTypeName(const Json& name, ParameterType& type, bool& isOther) {
+    if (!name.is_string()) {
+        return;
+    }
+    type.isKnown = true;
+    if (name == "string") {
+        type.isText = true;
+    } else if (name == "null") {
+        type.mayBeNull = true;
+    } else {
+        type.isList = type.isList || name == "array";
+        isOther = true;
+    }
+}
+
+/// What a schema says by "type", "enum", "const" or the branches of a choice.
+void addSchema(const Json& schema, int depth, ParameterType& type, bool& isOther) {
+    if (!schema.is_object() || depth > 4) {
+        return;
+    }
+    if (schema.contains("type")) {
+        const Json& name = schema.at("type");
+        if (name.is_array()) {
+            for (const Json& each : name) {
+                addTypeName(each, type, isOther);
+            }
+        } else {
+            addTypeName(name, type, isOther);
+        }
+        return;
+    }
+    const auto addValue = [&](const Json& value) {
+        addTypeName(value.is_string() ? "string"
+                    : value.is_null() ? "null"
+                                      : "other",
+                    type, isOther);
+    };
+    if (schema.contains("const")) {
+        addValue(schema.at("const"));
+    } else if (schema.contains("enum") && schema.at("enum").is_array()) {
+        for (const Json& value : schema.at("enum")) {
+            addValue(value);
+        }
+    }
+    for (const char* choice : {"anyOf", "oneOf"}) {
+        if (schema.contains(choice) && schema.at(choice).is_array()) {
+            for (const Json& branch : schema.at(choice)) {
+                addSchema(branch, depth + 1, type, isOther);
+            }
+        }
+    }
+}
+
+}  // namespace
 
 ParameterTypes::ParameterTypes(const std::vector<std::string>& tools) {
     for (const std::string& text : tools) {
@@ -23,23 +79,37 @@ ParameterTypes::ParameterTypes(const std::vector<std::string>& tools) {
             continue;
         }
         for (const auto& [name, property] : schema->at("properties").items()) {
-            if (property.is_object() && property.contains("type") &&
-                property.at("type").is_string()) {
-                m_types[{function.at("name").get<std::string>(), name}] =
-                    property.at("type").get<std::string>();
-            }
+            ParameterType type;
+            bool isOther = false;
+            addSchema(property, 0, type, isOther);
+            // A number or a text: the text itself has to tell.
+            type.isText = type.isText && !isOther;
+            m_types[{function.at("name").get<std::string>(), name}] = type;
         }
     }
 }
 
+ParameterType ParameterTypes::of(const std::string& tool, const std::string& parameter) const {
+    const auto found = m_types.find({tool, parameter});
+    return found == m_types.end() ? ParameterType() : found->second;
+}
+
 std::string ParameterTypes::toJson(const std::string& tool, const std::string& parameter,
                                    std::string_view text) const {
-    const auto found = m_types.find({tool, parameter});
-    if (found != m_types.end() && found->second == "string") {
-        return quoteJson(text);
+    const ParameterType type = of(tool, parameter);
+    if (type.isText) {
+        return type.mayBeNull && (text == "null" || text == "None") ? "null" : quoteJson(text);
     }
-    const Json parsed = Json::parse(text, nullptr, false);
-    return parsed.is_discarded() ? quoteJson(text) : std::string(text);
+    if (Json::accept(text)) {
+        return std::string(text);
+    }
+    // Templates that print a value write it as Python does.
+    if (type.isKnown) {
+        if (std::string literal = literalToJson(trimmed(text)); Json::accept(literal)) {
+            return literal;
+        }
+    }
+    return quoteJson(text);
 }
 
 std::string quoteJson(std::string_view text) {

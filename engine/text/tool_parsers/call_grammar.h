@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -14,8 +15,12 @@ namespace quern::engine::tool_parsers {
 struct CallOpening {
     std::string mark;
     std::function<std::unique_ptr<CallBody>()> makeBody;
-    /// Counts only where nothing but white space came before.
-    bool isAtStart = false;
+    enum class Place : std::uint8_t {
+        kAnywhere,
+        kAtStart,    // where nothing but white space and calls came before
+        kAfterCall,  // directly behind a call
+    };
+    Place place = Place::kAnywhere;
     /// The mark is the first part of the body itself ("{" of a bare JSON call).
     bool isPartOfBody = false;
 };
@@ -23,8 +28,10 @@ struct CallOpening {
 /// The marks of a dialect.
 struct CallGrammar {
     std::vector<CallOpening> openings;
-    /// Marks around calls that carry nothing.
+    /// Marks that carry nothing: behind calls …
     std::vector<std::string> fillers;
+    /// … and before the first one.
+    std::vector<std::string> leads;
     /// Further marks, which bodies and openings are made of.
     std::vector<std::string> inside;
 };

@@ -1,53 +1,27 @@
 // Calls written as function calls of a programming language.
 #include <cctype>
+#include <nlohmann/json.hpp>
 
 #include "engine/text/tool_parsers/call_body.h"
 
 namespace quern::engine::tool_parsers {
 namespace {
 
-/// A Python literal as JSON: quotes become double ones, True, False and None their JSON words.
-std::string literalToJson(std::string_view text) {
-    std::string out;
-    for (std::size_t i = 0; i < text.size();) {
-        const char c = text[i];
-        if (c == '\'' || c == '"') {
-            std::string value;
-            for (++i; i < text.size() && text[i] != c; ++i) {
-                if (text[i] == '\\' && i + 1 < text.size()) {
-                    ++i;
-                    const char e = text[i];
-                    value += e == 'n' ? '\n' : e == 't' ? '\t' : e == 'r' ? '\r' : e;
-                } else {
-                    value += text[i];
-                }
-            }
-            ++i;
-            out += quoteJson(value);
-        } else if (std::isalpha(static_cast<unsigned char>(c)) != 0) {
-            std::size_t end = i;
-            while (end < text.size() &&
-                   (std::isalnum(static_cast<unsigned char>(text[end])) != 0 || text[end] == '_')) {
-                ++end;
-            }
-            const std::string_view word = text.substr(i, end - i);
-            const bool isKnown = word == "true" || word == "false" || word == "null";
-            out += word == "True"    ? "true"
-                   : word == "False" ? "false"
-                   : word == "None"  ? "null"
-                   : isKnown         ? std::string(word)
-                                     : quoteJson(word);
-            i = end;
-        } else {
-            out += c == '(' ? '[' : c == ')' ? ']' : c;
-            ++i;
-        }
+/// A value as JSON, whatever it is. Some templates put a text between quotes and escape nothing.
+std::string valueToJson(std::string_view text) {
+    std::string literal = literalToJson(text);
+    if (nlohmann::json::accept(literal)) {
+        return literal;
     }
-    return out;
+    const bool isQuoted = text.size() >= 2 && text.front() == text.back() &&
+                          (text.front() == '\'' || text.front() == '"');
+    return quoteJson(isQuoted ? text.substr(1, text.size() - 2) : text);
 }
 
 class PythonicBody : public CallBody {
 public:
+    explicit PythonicBody(std::string close) : m_close(std::move(close)) {}
+
     Status feed(char c, CallSink& sink) override {
         switch (m_at) {
             case At::kName:
@@ -57,16 +31,19 @@ public:
             case At::kValue:
                 return value(c, sink);
             case At::kAfterCall:
-                if (c == ']') {
-                    return Status::kDone;
-                }
-                if (c == ',') {
+                if (c == ',' || c == '\n') {
                     m_text.clear();
                     m_at = At::kName;
                     return Status::kMore;
                 }
-                return std::isspace(static_cast<unsigned char>(c)) != 0 ? Status::kMore
-                                                                        : Status::kFailed;
+                if (std::isspace(static_cast<unsigned char>(c)) != 0) {
+                    return Status::kMore;
+                }
+                if (!m_close.starts_with(c)) {
+                    return Status::kFailed;
+                }
+                m_at = At::kName;
+                return name(c, sink);
         }
         return Status::kFailed;
     }
@@ -81,6 +58,7 @@ private:
                 return Status::kFailed;
             }
             sink.beginCall(called);
+            m_hasCalls = true;
             m_count = 0;
             m_text.clear();
             m_at = At::kKey;
@@ -88,6 +66,9 @@ private:
         }
         m_text += c;
         const std::string_view soFar = trimmed(m_text);
+        if (m_hasCalls && m_close.starts_with(soFar)) {
+            return soFar == m_close ? Status::kDone : Status::kMore;
+        }
         return soFar.empty() || isCallName(soFar) ? Status::kMore : Status::kFailed;
     }
 
@@ -121,7 +102,7 @@ private:
         }
         if (m_depth == 0 && (c == ',' || c == ')')) {
             sink.arguments((m_count++ == 0 ? "{" : ", ") + quoteJson(m_key) + ": " +
-                           literalToJson(trimmed(m_text)));
+                           valueToJson(trimmed(m_text)));
             m_text.clear();
             m_at = At::kKey;
             return c == ')' ? endCall(sink) : Status::kMore;
@@ -144,10 +125,12 @@ private:
         return Status::kMore;
     }
 
+    std::string m_close;
     At m_at = At::kName;
     std::string m_text;
     std::string m_key;
     std::size_t m_count = 0;
+    bool m_hasCalls = false;
     int m_depth = 0;
     char m_quote = '\0';
     bool m_isEscaped = false;
@@ -241,8 +224,8 @@ private:
 
 }  // namespace
 
-std::unique_ptr<CallBody> makePythonicBody() {
-    return std::make_unique<PythonicBody>();
+std::unique_ptr<CallBody> makePythonicBody(std::string close) {
+    return std::make_unique<PythonicBody>(std::move(close));
 }
 
 std::unique_ptr<CallBody> makeGemmaBody() {

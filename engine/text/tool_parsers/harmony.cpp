@@ -8,19 +8,35 @@ namespace quern::engine::tool_parsers {
 namespace {
 
 constexpr std::string_view kMessage = "<|message|>";
-constexpr std::array<std::string_view, 7> kMarks = {
+constexpr std::array<std::string_view, 7> kChannelMarks = {
     "<|start|>", "<|channel|>", "<|constrain|>", kMessage, "<|end|>", "<|return|>", "<|call|>"};
+constexpr std::array<std::string_view, 4> kRecipientMarks = {"<|start|>", kMessage, "<|eom|>",
+                                                             "<|eot|>"};
+
+/// Whether `text` begins with `head`, or may yet.
+bool mayBegin(std::string_view text, std::string_view head) {
+    return head.starts_with(text.substr(0, head.size()));
+}
 
 }  // namespace
 
-std::span<const std::string_view> HarmonyParser::marks() {
-    return kMarks;
+std::span<const std::string_view> HarmonyParser::marks(Kind kind) {
+    if (kind == Kind::kRecipients) {
+        return kRecipientMarks;
+    }
+    return kChannelMarks;
+}
+
+bool HarmonyParser::isEnd(std::string_view mark) const {
+    return m_kind == Kind::kRecipients
+               ? mark == "<|eom|>" || mark == "<|eot|>"
+               : mark == "<|end|>" || mark == "<|return|>" || mark == "<|call|>";
 }
 
 void HarmonyParser::feed(char c) {
     m_held += c;
     while (!m_held.empty()) {
-        for (const std::string_view mark : kMarks) {
+        for (const std::string_view mark : marks(m_kind)) {
             if (mark == m_held) {
                 if (!takeMark()) {
                     put(m_held);
@@ -45,7 +61,7 @@ bool HarmonyParser::takeMark() {
         takeHeader();
         return true;
     }
-    if (m_held == "<|end|>" || m_held == "<|return|>" || m_held == "<|call|>") {
+    if (isEnd(m_held)) {
         if (m_inHeader) {
             return false;
         }
@@ -65,6 +81,10 @@ void HarmonyParser::takeHeader() {
     const std::string header = std::exchange(m_header, {});
     m_inHeader = false;
     m_mayBeBare = false;
+    if (m_kind == Kind::kRecipients) {
+        m_part = header.find("to=self") != std::string::npos ? Part::kReasoning : Part::kContent;
+        return;
+    }
     const std::size_t to = header.find("to=functions.");
     if (to != std::string::npos) {
         const std::size_t begin = to + std::string_view("to=functions.").size();
@@ -96,11 +116,10 @@ void HarmonyParser::put(std::string_view text) {
     }
     m_header += text;
     // A header is short and has marks; anything else is an answer without one.
-    const bool isBare =
-        m_mayBeBare && m_header.find("<|") == std::string::npos &&
-        !std::string_view(" to=functions.").starts_with(std::string_view(m_header).substr(0, 14)) &&
-        !std::string_view("to=functions.").starts_with(std::string_view(m_header).substr(0, 13)) &&
-        !std::string_view("assistant").starts_with(std::string_view(m_header).substr(0, 9));
+    const std::string_view header = m_header;
+    const bool isBare = m_mayBeBare && header.find("<|") == std::string_view::npos &&
+                        !mayBegin(header, " to=") && !mayBegin(header, "to=") &&
+                        !mayBegin(header, "assistant");
     if (isBare || m_header.size() > 512) {
         m_inHeader = false;
         m_mayBeBare = false;

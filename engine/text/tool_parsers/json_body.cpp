@@ -1,61 +1,12 @@
-#include <cctype>
 #include <nlohmann/json.hpp>
 
 #include "engine/text/tool_parsers/call_body.h"
+#include "engine/text/tool_parsers/value_scanner.h"
 
 namespace quern::engine::tool_parsers {
 namespace {
 
 using Json = nlohmann::json;
-
-bool isBlank(char c) {
-    return c == ' ' || c == '\n' || c == '\t' || c == '\r';
-}
-
-/// Follows one JSON value to its end, without a look at more than its brackets and quotes.
-class ValueScanner {
-public:
-    /// True when `c` is still part of the value. A number or word ends before the byte that is
-    /// refused.
-    bool take(char c) {
-        if (m_isDone) {
-            return false;
-        }
-        if (m_inText) {
-            if (m_isEscaped) {
-                m_isEscaped = false;
-            } else if (c == '\\') {
-                m_isEscaped = true;
-            } else if (c == '"') {
-                m_inText = false;
-                m_isDone = m_depth == 0;
-            }
-            return true;
-        }
-        if (c == '"') {
-            m_inText = true;
-        } else if (c == '{' || c == '[') {
-            ++m_depth;
-        } else if (c == '}' || c == ']') {
-            if (m_depth == 0) {
-                m_isDone = true;
-                return false;
-            }
-            m_isDone = --m_depth == 0;
-        } else if (m_depth == 0 && (c == ',' || isBlank(c))) {
-            m_isDone = true;
-            return false;
-        }
-        return true;
-    }
-    [[nodiscard]] bool isDone() const { return m_isDone; }
-
-private:
-    int m_depth = 0;
-    bool m_inText = false;
-    bool m_isEscaped = false;
-    bool m_isDone = false;
-};
 
 bool isCallKey(std::string_view key) {
     for (const std::string_view known : {"name", "tool_name", "tool_call_id", "id", "type", "index",
@@ -74,6 +25,8 @@ std::string decodedText(const std::string& json) {
 
 class JsonBody : public CallBody {
 public:
+    explicit JsonBody(CallForm form) : m_form(form) {}
+
     Status feed(char c, CallSink& sink) override {
         switch (m_at) {
             case At::kStart:
@@ -83,7 +36,7 @@ public:
             case At::kColon:
                 return colon(c);
             case At::kValueStart:
-                if (isBlank(c)) {
+                if (isJsonBlank(c)) {
                     return Status::kMore;
                 }
                 m_scanner = ValueScanner();
@@ -105,7 +58,7 @@ private:
     enum class At { kStart, kKey, kColon, kValueStart, kValue, kAfterValue, kAfterObject };
 
     Status start(char c) {
-        if (isBlank(c)) {
+        if (isJsonBlank(c)) {
             return Status::kMore;
         }
         if (c == '[' && !m_isArray) {
@@ -135,6 +88,10 @@ private:
             if (c == '"') {
                 m_inKey = false;
                 m_at = At::kColon;
+                if (m_form == CallForm::kNameIsKey) {
+                    m_name = decodedText('"' + m_key + '"');
+                    return isCallName(m_name) ? Status::kMore : Status::kFailed;
+                }
                 // Some other object: not held back any longer.
                 return m_name.empty() && !isCallKey(m_key) ? Status::kFailed : Status::kMore;
             } else if (m_key.size() > 64) {
@@ -144,7 +101,7 @@ private:
             }
             return Status::kMore;
         }
-        if (isBlank(c)) {
+        if (isJsonBlank(c)) {
             return Status::kMore;
         }
         if (c == '}') {
@@ -159,7 +116,7 @@ private:
     }
 
     Status colon(char c) {
-        if (isBlank(c)) {
+        if (isJsonBlank(c)) {
             return Status::kMore;
         }
         m_at = At::kValueStart;
@@ -167,12 +124,12 @@ private:
     }
 
     [[nodiscard]] bool isArgumentsKey() const {
-        return m_key == "arguments" || m_key == "parameters";
+        return m_form == CallForm::kNameIsKey || m_key == "arguments" || m_key == "parameters";
     }
 
     void startValue(char c, CallSink& sink) {
         // {"type": "function", "function": {…}}: the inner object is the call.
-        m_entersWrapper = m_key == "function" && c == '{';
+        m_entersWrapper = m_form == CallForm::kNamed && m_key == "function" && c == '{';
         m_streams = isArgumentsKey() && c == '{' && !m_name.empty() && !m_hasBegun;
         if (m_streams) {
             begin(sink);
@@ -224,7 +181,7 @@ private:
     }
 
     Status afterValue(char c, CallSink& sink) {
-        if (isBlank(c)) {
+        if (isJsonBlank(c)) {
             return Status::kMore;
         }
         if (c == ',') {
@@ -256,7 +213,7 @@ private:
     }
 
     Status afterObject(char c) {
-        if (isBlank(c)) {
+        if (isJsonBlank(c)) {
             return Status::kMore;
         }
         if (c == ',') {
@@ -268,6 +225,7 @@ private:
 
     static constexpr std::size_t kMaxHeld = std::size_t{1} << 20U;
 
+    const CallForm m_form;
     At m_at = At::kStart;
     bool m_isArray = false;
     bool m_inKey = false;
@@ -283,95 +241,10 @@ private:
     ValueScanner m_scanner;
 };
 
-class NamedJsonBody : public CallBody {
-public:
-    explicit NamedJsonBody(std::vector<std::string> separators)
-        : m_separators(std::move(separators)) {}
-
-    Status feed(char c, CallSink& sink) override {
-        if (!m_hasName) {
-            return name(c, sink);
-        }
-        if (!m_hasBegun) {
-            m_gap += c;
-            if (c != '{') {
-                // What may stand between: white space, a fence, the word json.
-                return m_gap.size() < 40 ? Status::kMore : Status::kFailed;
-            }
-            sink.beginCall(m_name);
-            m_hasBegun = true;
-        }
-        if (m_scanner.take(c)) {
-            sink.arguments(std::string_view(&c, 1));
-        }
-        return m_scanner.isDone() ? Status::kDone : Status::kMore;
-    }
-
-private:
-    Status name(char c, CallSink& sink) {
-        m_head += c;
-        for (const std::string& separator : m_separators) {
-            if (m_head.size() > separator.size() && m_head.ends_with(separator)) {
-                std::string found = m_head.substr(0, m_head.size() - separator.size());
-                found.erase(0, found.find_first_not_of(" \n\r\t"));
-                if (found.starts_with("functions.")) {
-                    found.erase(0, 10);
-                }
-                const std::size_t colon = found.rfind(':');
-                if (colon != std::string::npos &&
-                    found.find_first_not_of("0123456789", colon + 1) == std::string::npos) {
-                    found.erase(colon);
-                }
-                m_name = found;
-                m_hasName = true;
-                if (!isCallName(m_name)) {
-                    return Status::kFailed;
-                }
-                // The brace is the first byte of the object itself.
-                return separator == "{" ? feed(c, sink) : Status::kMore;
-            }
-        }
-        return m_head.size() < 256 ? Status::kMore : Status::kFailed;
-    }
-
-    std::vector<std::string> m_separators;
-    std::string m_head;
-    std::string m_gap;
-    std::string m_name;
-    bool m_hasName = false;
-    bool m_hasBegun = false;
-    ValueScanner m_scanner;
-};
-
-class MistralBody : public CallBody {
-public:
-    Status feed(char c, CallSink& sink) override {
-        if (m_body == nullptr) {
-            if (isBlank(c)) {
-                return Status::kMore;
-            }
-            m_body = c == '[' || c == '{' ? makeJsonBody()
-                                          : makeNamedJsonBody({"[CALL_ID]", "[ARGS]", "{"});
-        }
-        return m_body->feed(c, sink);
-    }
-
-private:
-    std::unique_ptr<CallBody> m_body;
-};
-
 }  // namespace
 
-std::unique_ptr<CallBody> makeMistralBody() {
-    return std::make_unique<MistralBody>();
-}
-
-std::unique_ptr<CallBody> makeJsonBody() {
-    return std::make_unique<JsonBody>();
-}
-
-std::unique_ptr<CallBody> makeNamedJsonBody(std::vector<std::string> separators) {
-    return std::make_unique<NamedJsonBody>(std::move(separators));
+std::unique_ptr<CallBody> makeJsonBody(CallForm form) {
+    return std::make_unique<JsonBody>(form);
 }
 
 }  // namespace quern::engine::tool_parsers

@@ -1,3 +1,5 @@
+#include <array>
+
 #include "engine/text/tool_parsers/call_body.h"
 
 namespace quern::engine::tool_parsers {
@@ -50,12 +52,20 @@ std::string nameInTag(std::string_view tag) {
     return std::string(trimmed(name));
 }
 
-/// The word a tag begins with, without a slash and any prefix that ends in a bar (DSML's).
+/// The word a tag begins with, without a slash and any prefix that ends in a bar (DSML's) or a
+/// colon.
 std::string_view tagWord(std::string_view tag) {
     tag = tag.substr(0, tag.find_first_of(" =\n"));
-    const std::size_t bar = tag.rfind("｜");
-    return bar == std::string_view::npos ? tag : tag.substr(bar + std::string_view("｜").size());
+    for (const std::string_view border : {std::string_view("｜"), std::string_view(":")}) {
+        if (const std::size_t at = tag.rfind(border); at != std::string_view::npos) {
+            tag = tag.substr(at + border.size());
+        }
+    }
+    return tag;
 }
+
+constexpr std::string_view kVerbatimOpen = "<![CDATA[";
+constexpr std::string_view kVerbatimClose = "]]>";
 
 class TagBody : public CallBody {
 public:
@@ -111,7 +121,7 @@ private:
             m_hasCalls = true;
             return Status::kMore;
         }
-        if (word == "parameter" && !isEnd && m_isOpen) {
+        if ((word == "parameter" || word == "param") && !isEnd && m_isOpen) {
             m_key = nameInTag(tag);
             m_isText = tag.find("string=\"true\"") != std::string_view::npos;
             m_end = "</" + std::string(tag.substr(0, tag.find_first_of(" ="))) + ">";
@@ -122,12 +132,22 @@ private:
     }
 
     Status parameter(CallSink& sink) {
-        if (m_text.ends_with(m_end)) {
-            const std::string_view value(m_text.data(), m_text.size() - m_end.size());
-            m_writer.put(sink, m_key, withoutBreaks(value), m_isText);
-            m_inParameter = false;
-            m_text.clear();
+        if (!m_text.ends_with(m_end)) {
+            return Status::kMore;
         }
+        std::string_view value(m_text.data(), m_text.size() - m_end.size());
+        if (value.starts_with(kVerbatimOpen)) {
+            if (!value.ends_with(kVerbatimClose)) {
+                return Status::kMore;
+            }
+            value.remove_prefix(kVerbatimOpen.size());
+            value.remove_suffix(kVerbatimClose.size());
+            m_writer.put(sink, m_key, value, true);
+        } else {
+            m_writer.put(sink, m_key, withoutBreaks(value), m_isText);
+        }
+        m_inParameter = false;
+        m_text.clear();
         return Status::kMore;
     }
 
@@ -144,16 +164,27 @@ private:
 
 class GlmBody : public CallBody {
 public:
-    explicit GlmBody(const ParameterTypes& types) : m_writer(types) {}
+    GlmBody(const ParameterTypes& types, const std::string& suffix) : m_writer(types) {
+        constexpr std::string_view kWords[] = {"<arg_key",    "</arg_key",   "<arg_value",
+                                               "</arg_value", "</tool_call", "<tool_sep"};
+        for (std::size_t i = 0; i < m_marks.size(); ++i) {
+            m_marks[i] = std::string(kWords[i]) + suffix + ">";
+        }
+    }
 
     Status feed(char c, CallSink& sink) override {
         m_text += c;
         if (!m_hasBegun && m_text.size() > 200) {
             return Status::kFailed;
         }
-        for (const std::string_view mark : kMarks) {
-            if (m_text.ends_with(mark)) {
-                const std::string before = m_text.substr(0, m_text.size() - mark.size());
+        if (c != '>') {
+            return Status::kMore;
+        }
+        for (std::size_t i = 0; i < m_marks.size(); ++i) {
+            // A value ends at its own mark; what else it spells is text.
+            const auto mark = static_cast<Mark>(i);
+            if (m_text.ends_with(m_marks[i]) && (!m_inValue || mark == Mark::kValueEnd)) {
+                const std::string before = m_text.substr(0, m_text.size() - m_marks[i].size());
                 m_text.clear();
                 return take(mark, before, sink);
             }
@@ -162,33 +193,36 @@ public:
     }
 
 private:
-    static constexpr std::string_view kMarks[] = {"<arg_key>", "</arg_key>", "<arg_value>",
-                                                  "</arg_value>", "</tool_call>"};
+    enum class Mark { kKey, kKeyEnd, kValue, kValueEnd, kCallEnd, kNameEnd };
 
-    Status take(std::string_view mark, const std::string& before, CallSink& sink) {
+    Status take(Mark mark, const std::string& before, CallSink& sink) {
+        m_inValue = m_hasBegun && mark == Mark::kValue;
         if (!m_hasBegun) {
             const std::string name(trimmed(before));
-            if (!isCallName(name) || (mark != "<arg_key>" && mark != "</tool_call>")) {
+            if (!isCallName(name) ||
+                (mark != Mark::kKey && mark != Mark::kCallEnd && mark != Mark::kNameEnd)) {
                 return Status::kFailed;
             }
             m_writer.begin(sink, name);
             m_hasBegun = true;
-        } else if (mark == "</arg_key>") {
+        } else if (mark == Mark::kKeyEnd) {
             m_key = std::string(trimmed(before));
-        } else if (mark == "</arg_value>") {
+        } else if (mark == Mark::kValueEnd) {
             m_writer.put(sink, m_key, before);
         }
-        if (mark != "</tool_call>") {
+        if (mark != Mark::kCallEnd) {
             return Status::kMore;
         }
         m_writer.end(sink);
         return Status::kDone;
     }
 
+    std::array<std::string, 6> m_marks;
     ParameterWriter m_writer;
     std::string m_text;
     std::string m_key;
     bool m_hasBegun = false;
+    bool m_inValue = false;
 };
 
 }  // namespace
@@ -197,8 +231,8 @@ std::unique_ptr<CallBody> makeTagBody(const ParameterTypes& types, std::string c
     return std::make_unique<TagBody>(types, std::move(close));
 }
 
-std::unique_ptr<CallBody> makeGlmBody(const ParameterTypes& types) {
-    return std::make_unique<GlmBody>(types);
+std::unique_ptr<CallBody> makeGlmBody(const ParameterTypes& types, const std::string& suffix) {
+    return std::make_unique<GlmBody>(types, suffix);
 }
 
 }  // namespace quern::engine::tool_parsers

@@ -32,7 +32,11 @@ const std::vector<std::string> kTools = {
     R"({"type": "function", "function": {"name": "add", "parameters": {"type": "object",
         "properties": {"a": {"type": "number"}, "b": {"type": "number"}}}}})",
     R"({"type": "function", "function": {"name": "get_weather", "parameters": {"type": "object",
-        "properties": {"city": {"type": "string"}, "days": {"type": "integer"}}}}})"};
+        "properties": {"city": {"type": "string"}, "days": {"type": "integer"}}}}})",
+    R"({"type": "function", "function": {"name": "put", "parameters": {"type": "object",
+        "properties": {"text": {"type": "string"}, "on": {"type": "boolean"},
+        "maybe": {"anyOf": [{"type": "string"}, {"type": "null"}]}, "tags": {"type": "array"},
+        "either": {"type": ["string", "integer"]}}}}})"};
 
 /// Puts deltas back together, and checks what must hold of each.
 class Collector {
@@ -254,16 +258,146 @@ std::vector<Case> cases() {
     };
 }
 
+/// Marks that newer families have, and forms that templates print values in.
+std::vector<Case> furtherCases() {
+    const std::string one = R"({"name": "get_weather", "arguments": )" + kWeather + "}";
+    const std::string two = R"({"name": "add", "arguments": {"a": 1}})";
+    return {
+        {CallDialect::kHermes, "<tool_calls>[" + one + ", " + two + "]</tool_calls>", kTwoCalls},
+        {CallDialect::kHermes, "<tool_calls>\n" + one + "\n" + two + "\n</tool_calls>", kTwoCalls},
+        {CallDialect::kHermes, "<TOOLCALL>[" + one + "]</TOOLCALL>", kOneCall},
+        {CallDialect::kHermes, "<|function_call|>" + one, kOneCall},
+        {CallDialect::kHermes, "<|message_sep|>\n\nfunction call<|role_sep|>\n" + one, kOneCall},
+        {CallDialect::kHermes, "<|action_start|><|plugin|>\n" + one + "<|action_end|>", kOneCall},
+        {CallDialect::kHermes,
+         "<|tools_prefix|>[{\"get_weather\": " + kWeather + "}, {\"add\": {\"a\": 1}}]" +
+             "<|tools_suffix|>",
+         kTwoCalls},
+        {CallDialect::kHermes,
+         "<tool_calls>[" + one + "</tool_calls>",
+         {.content = "", .reasoning = "", .calls = kOneCall.calls}},
+        {CallDialect::kHermes,
+         "{" + one + "}",
+         {.content = "{" + one + "}", .reasoning = "", .calls = {}}},
+        {CallDialect::kQwenCoder,
+         "<function=get_weather>\n<parameter=city>\nParis\n</parameter>\n<parameter=days>\n2\n"
+         "</parameter>\n</function>\n</tool_call>",
+         kOneCall},
+        {CallDialect::kQwenCoder,
+         "<function name=\"get_weather\"><param name=\"city\">Paris</param><param name=\"days\">2"
+         "</param></function>\n<function name=\"add\"><param name=\"a\">1</param></function>",
+         kTwoCalls},
+        {CallDialect::kQwenCoder,
+         "<function name=\"get_weather\"><param name=\"city\"><![CDATA[<b>\n</param>]]></param>"
+         "</function>",
+         {.content = "",
+          .reasoning = "",
+          .calls = {{"get_weather", R"({"city": "<b>\n</param>"})"}}}},
+        // As Python prints them: a boolean, nothing, a list; a text stays what it is.
+        {CallDialect::kQwenCoder,
+         "<tool_call><function=put><parameter=on>True</parameter><parameter=text>True</parameter>"
+         "<parameter=maybe>None</parameter><parameter=tags>['a', \"b'c\"]</parameter>"
+         "<parameter=either>7</parameter><parameter=other>None</parameter></function></tool_call>",
+         {.content = "",
+          .reasoning = "",
+          .calls = {{"put", R"({"on": true, "text": "True", "maybe": null, "tags": ["a", "b'c"], )"
+                            R"("either": 7, "other": "None"})"}}}},
+        {CallDialect::kGlm,
+         "<tool_calls:opensource>\n<tool_call:opensource>get_weather<tool_sep:opensource>\n"
+         "<arg_key:opensource>city</arg_key:opensource>\n<arg_value:opensource>Paris"
+         "</arg_value:opensource>\n<arg_key:opensource>days</arg_key:opensource>\n"
+         "<arg_value:opensource>2</arg_value:opensource>\n</tool_call:opensource>\n"
+         "<tool_call:opensource>add<tool_sep:opensource>\n<arg_key:opensource>a"
+         "</arg_key:opensource>\n<arg_value:opensource>1</arg_value:opensource>\n"
+         "</tool_call:opensource>\n</tool_calls:opensource>",
+         kTwoCalls},
+        {CallDialect::kGlm,
+         "<tool_call>get_weather<arg_key>city</arg_key><arg_value>a</tool_call><arg_key>"
+         "</arg_value></tool_call>",
+         {.content = "",
+          .reasoning = "",
+          .calls = {{"get_weather", R"({"city": "a</tool_call><arg_key>"})"}}}},
+        {CallDialect::kLlama3, one + "; " + two, kTwoCalls},
+        {CallDialect::kLlama3, "[" + one + ", " + two + "]", kTwoCalls},
+        {CallDialect::kLlama3, "[1, 2]", {.content = "[1, 2]", .reasoning = "", .calls = {}}},
+        {CallDialect::kMistral, "[TOOL_CALLS]get_weather[CALL_ID]abc123def[ARGS]" + kWeather,
+         kOneCall},
+        {CallDialect::kOpenTags,
+         "<|open|>tools<|sep|><|open|>call tool=\"get_weather\" index=\"1\"<|sep|><|open|>argument "
+         "key=\"city\" type=\"string\"<|sep|>Paris<|close|>argument<|sep|><|open|>argument "
+         "key=\"days\" type=\"number\"<|sep|>2<|close|>argument<|sep|><|close|>call<|sep|><|open|>"
+         "call tool=\"add\" index=\"2\"<|sep|><|open|>json type=\"object\"<|sep|>{\"a\": 1}"
+         "<|close|>json<|sep|><|close|>call<|sep|><|close|>tools<|sep|>",
+         kTwoCalls},
+        {CallDialect::kSolar,
+         "<|tool_calls|><|tool_call:begin|>x1<|tool_call:name|>get_weather<|tool_call:args|>" +
+             kWeather + "<|tool_call:end|><|tool_call:begin|>x2<|tool_call:name|>add" +
+             "<|tool_call:args|>{\"a\": 1}<|tool_call:end|><|calls|>",
+         kTwoCalls},
+        {CallDialect::kMiniMaxTree,
+         "]<]minimax[>[<tool_call>\n]<]minimax[>[<invoke name=\"get_weather\">]<]minimax[>[<city>"
+         "Paris]<]minimax[>[</city>]<]minimax[>[<days>2]<]minimax[>[</days>]<]minimax[>[</invoke>\n"
+         "]<]minimax[>[<invoke "
+         "name=\"add\">]<]minimax[>[<a>1]<]minimax[>[</a>]<]minimax[>[</invoke>"
+         "\n]<]minimax[>[</tool_call>",
+         kTwoCalls},
+        {CallDialect::kMiniMaxTree,
+         "]<]minimax[>[<tool_call>\n]<]minimax[>[<invoke name=\"put\">]<]minimax[>[<tags>"
+         "]<]minimax[>[<item>a > b]<]minimax[>[</item>]<]minimax[>[</tags>]<]minimax[>[<options>"
+         "]<]minimax[>[<k>]<]minimax[>[<n>1]<]minimax[>[</n>]<]minimax[>[</k>]<]minimax[>["
+         "</options>]<]minimax[>[</invoke>\n]<]minimax[>[</tool_call>",
+         {.content = "",
+          .reasoning = "",
+          .calls = {{"put", R"({"tags": ["a > b"], "options": {"k": {"n": 1}}})"}}}},
+        {CallDialect::kArrows, ">>>get_weather\n" + kWeather + ">>>add\n{\"a\": 1}", kTwoCalls},
+        {CallDialect::kPythonic,
+         "<function_calls>\nget_weather(city='Paris', days=2)\nadd(a=1)\n</function_calls>",
+         kTwoCalls},
+        {CallDialect::kPythonic, R"({"name": "get_weather", "parameters": )" + kWeather + "}",
+         kOneCall},
+        {CallDialect::kPythonic,
+         "[add(a=-2.5e-7, b=[1E+3, {'k': 0.5}], s='\\x41\\u00e9\\q')]",
+         {.content = "",
+          .reasoning = "",
+          .calls = {{"add", R"({"a": -2.5e-7, "b": [1E+3, {"k": 0.5}], "s": "Aé\\q"})"}}}},
+        {CallDialect::kRecipient,
+         " to=self<|message|>Think.<|eom|><|start|>assistant to=get_weather<|message|>"
+         "<atem:function_calls>\n<atem:invoke name=\"get_weather\">\n<atem:parameter name=\"city\">"
+         "Paris</atem:parameter>\n<atem:parameter "
+         "name=\"days\">2</atem:parameter>\n</atem:invoke>\n"
+         "</atem:function_calls><|eot|>",
+         {.content = "", .reasoning = "Think.", .calls = kOneCall.calls}},
+        {CallDialect::kRecipient,
+         " to=user<|message|>Hi <there><|eot|>",
+         {.content = "Hi <there>", .reasoning = "", .calls = {}}},
+        {CallDialect::kRecipient,
+         "no marks at all",
+         {.content = "no marks at all", .reasoning = "", .calls = {}}},
+    };
+}
+
+std::vector<Case> allCases() {
+    std::vector<Case> all = cases();
+    const std::vector<Case> further = furtherCases();
+    all.insert(all.end(), further.begin(), further.end());
+    return all;
+}
+
+/// Replies in messages with headers have no marks of reasoning.
+bool hasHeaders(CallDialect dialect) {
+    return dialect == CallDialect::kHarmony || dialect == CallDialect::kRecipient;
+}
+
 TEST(ReplyParser, readsEveryDialectHoweverItIsCut) {
     const auto seed = std::random_device()();
     SCOPED_TRACE("seed " + std::to_string(seed));
     std::mt19937 random(seed);
-    for (const Case& expected : cases()) {
+    for (const Case& expected : allCases()) {
         const ReplyFormat format = {
             .calls = expected.dialect, .reasoningOpen = "<think>", .reasoningClose = "</think>"};
         Reply wanted = expected.expected;
         EXPECT_EQ(parseInAllCuts(format, "", expected.text, random), wanted) << expected.text;
-        if (expected.dialect != CallDialect::kHarmony) {
+        if (!hasHeaders(expected.dialect)) {
             wanted.reasoning = "why";
             EXPECT_EQ(
                 parseInAllCuts(format, "", "<think>\nwhy</think>\n\n" + expected.text, random),
@@ -277,8 +411,8 @@ TEST(ReplyParser, readsEveryDialectHoweverItIsCut) {
 }
 
 TEST(ReplyParser, withoutToolsCallsAreText) {
-    for (const Case& each : cases()) {
-        if (each.dialect == CallDialect::kHarmony) {
+    for (const Case& each : allCases()) {
+        if (hasHeaders(each.dialect)) {
             continue;
         }
         EXPECT_EQ(parse({.calls = each.dialect, .reasoningOpen = "", .reasoningClose = ""}, "",
@@ -341,14 +475,13 @@ private:
 
 TEST(ReplyFormat, marksAreShownAndOtherControlTokensAreNot) {
     std::size_t shownMarks = 0;
-    for (const Case& expected : cases()) {
+    for (const Case& expected : allCases()) {
         if (expected.expected.calls.empty()) {
             continue;  // texts about marks, not of them
         }
         const ReplyFormat format = {
             .calls = expected.dialect, .reasoningOpen = "<think>", .reasoningClose = "</think>"};
-        const std::string thought =
-            expected.dialect == CallDialect::kHarmony ? "" : "<think>why</think>";
+        const std::string thought = hasHeaders(expected.dialect) ? "" : "<think>why</think>";
         MarkTokenizer tokenizer;
         const auto ids = tokenizer.say(thought + expected.text + "<|im_start|>");
         const auto marks = marksOf(format, true);
@@ -400,7 +533,7 @@ TEST(ReplyParser, randomTextIsNeverLostAndNeverDependsOnCuts) {
     const auto seed = std::random_device()();
     SCOPED_TRACE("seed " + std::to_string(seed));
     std::mt19937 random(seed);
-    const auto all = cases();
+    const auto all = allCases();
     for (int round = 0; round < 400; ++round) {
         // Pieces of real replies in any order, cut anywhere.
         std::string text;
@@ -418,6 +551,69 @@ TEST(ReplyParser, randomTextIsNeverLostAndNeverDependsOnCuts) {
             EXPECT_EQ(reply.content, text);
         }
     }
+}
+
+TEST(ReplyParser, marksAroundTheAnswerAreNoPartOfIt) {
+    const auto seed = std::random_device()();
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    std::mt19937 random(seed);
+    struct Framed {
+        std::string source;  // what a template says
+        std::string promptEnd;
+        std::string text;
+        Reply expected;
+    };
+    const Framed framed[] = {
+        {"<think>\n<response></response>",
+         "",
+         "<think>why</think>\n<response>Hi <b>.</response>",
+         {.content = "Hi <b>.", .reasoning = "why", .calls = {}}},
+        {"<think>\n<response></response>",
+         "",
+         "In XML: <response>x</response>",
+         {.content = "In XML: <response>x</response>", .reasoning = "", .calls = {}}},
+        {R"("<|begin|>assistant<|think|>" + message <|tool_call:begin|>)",
+         "<|begin|>assistant",
+         "<|think|>why<|end|><|begin|>assistant<|content|>Hi<|end|>",
+         {.content = "Hi", .reasoning = "why", .calls = {}}},
+        {"open_tag('think open_tag('response <|open|>",
+         "<|open|>think<|sep|>",
+         "why<|close|>think<|sep|><|open|>response<|sep|>Hi<|close|>response<|sep|><|close|>message"
+         "<|sep|>",
+         {.content = "Hi", .reasoning = "why", .calls = {}}},
+        {">>>all",
+         "<|end_header_id|>\n\n>>>",
+         "all\nHi",
+         {.content = "Hi", .reasoning = "", .calls = {}}},
+        {">>>all", "<|end_header_id|>\n\n>>>", "get_weather\n" + kWeather, kOneCall},
+        {">>>all",
+         "<|end_header_id|>\n\n>>>",
+         "all\nHi>>>get_weather\n" + kWeather,
+         {.content = "Hi", .reasoning = "", .calls = kOneCall.calls}},
+        {">>>all",
+         "<|end_header_id|>\n\n>>>",
+         "Just words, no recipient",
+         {.content = "Just words, no recipient", .reasoning = "", .calls = {}}},
+        {"[BEGIN FINAL RESPONSE]",
+         "Here are my reasoning steps:\n",
+         "why\n[BEGIN FINAL RESPONSE]\nHi",
+         {.content = "Hi", .reasoning = "why\n", .calls = {}}},
+        {"<|channel>thought <|tool_call>",
+         "",
+         "<|channel>thought\nwhy\n<channel|>Hi",
+         {.content = "Hi", .reasoning = "why\n", .calls = {}}},
+    };
+    for (const Framed& each : framed) {
+        const ReplyFormat format = recognizeReplyFormat(each.source);
+        EXPECT_EQ(parseInAllCuts(format, each.promptEnd, each.text, random), each.expected)
+            << each.text;
+    }
+    EXPECT_EQ(parse(recognizeReplyFormat("<|START_RESPONSE|>"), "",
+                    "<|START_RESPONSE|>Hi<|END_RESPONSE|>", {}, {}),
+              (Reply{.content = "Hi", .reasoning = "", .calls = {}}));
+    // They go without tools as well.
+    EXPECT_EQ(parse(recognizeReplyFormat(">>>all"), ">>>", "all\nHi", {}, {}),
+              (Reply{.content = "Hi", .reasoning = "", .calls = {}}));
 }
 
 TEST(ReplyFormat, isRecognizedFromRealTemplates) {
@@ -443,6 +639,12 @@ TEST(ReplyFormat, isRecognizedFromRealTemplates) {
         {"fireworks-ai-llama-3-firefunction-v2.jinja", CallDialect::kFunctools},
         {"LFM2-8B-A1B.jinja", CallDialect::kPythonic},
         {"google-gemma-4-31B-it-interleaved.jinja", CallDialect::kGemma},
+        {"Apertus-8B-Instruct.jinja", CallDialect::kHermes},
+        {"Apriel-1.6-15b-Thinker-fixed.jinja", CallDialect::kHermes},
+        {"GigaChat3.1-10B-A1.8B.jinja", CallDialect::kHermes},
+        {"MiniMax-M3.jinja", CallDialect::kMiniMaxTree},
+        {"muse-glimmer.jinja", CallDialect::kRecipient},
+        {"tencent-Hy3.jinja", CallDialect::kGlm},
         {"microsoft-Phi-3.5-mini-instruct.jinja", CallDialect::kNone},
     };
     for (const auto& [file, dialect] : expected) {
