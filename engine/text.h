@@ -55,7 +55,8 @@ public:
     virtual ~Tokenizer() = default;
     [[nodiscard]] virtual std::int32_t vocabSize() const = 0;
     /// `text` is any bytes; invalid UTF-8 is encoded as the vocabulary allows and never an error.
-    /// kInvalidArgument only where the vocabulary has no token at all for a byte and no unknown.
+    /// kInvalidArgument only where the vocabulary has no token at all for a character and no
+    /// unknown one; BPE leaves such characters out, as the reference does.
     [[nodiscard]] virtual Result<std::vector<TokenId>> encode(std::string_view text,
                                                               EncodeOptions options) const = 0;
     /// A query and a document, with the tokens that the model has before, between and behind them.

@@ -75,14 +75,17 @@ public:
             m_charTokens[c] = vocabulary.findText(spelling).value_or(-1);
         }
         addMerges(options);
-        if (m_isPlain && m_extra.empty() && vocabulary.findText(kSpaceMark)) {
+        // Where characters may be left out, what stands at both sides of one can merge.
+        const bool keepsAll = options.unknown.has_value();
+        if (m_isPlain && m_extra.empty() && keepsAll && vocabulary.findText(kSpaceMark)) {
             m_borders.emplace(vocabulary);
         }
     }
 
     [[nodiscard]] Status encode(std::string_view piece, std::vector<TokenId>& out) const override {
         if (!m_borders) {
-            return encodePart(piece, out);
+            encodePart(piece, out);
+            return {};
         }
         if (m_ignoresMerges) {
             if (const std::optional<TokenId> whole = m_vocabulary.findText(piece)) {
@@ -92,31 +95,28 @@ public:
         }
         for (std::size_t begin = 0; begin < piece.size();) {
             const std::size_t end = m_borders->next(piece, begin);
-            if (Status status = encodePart(piece.substr(begin, end - begin), out); !status) {
-                return status;
-            }
+            encodePart(piece.substr(begin, end - begin), out);
             begin = end;
         }
         return {};
     }
 
 private:
-    [[nodiscard]] Status encodePart(std::string_view piece, std::vector<TokenId>& out) const {
+    void encodePart(std::string_view piece, std::vector<TokenId>& out) const {
         std::optional<TokenId> whole;
         if (m_isPlain || m_ignoresMerges) {
             whole = m_vocabulary.findText(piece);
             const bool mayIgnore = m_ignoresMerges && !m_borders;
             if (whole && (mayIgnore || m_self.state(*whole) == SelfTokens::kYes)) {
                 out.push_back(*whole);
-                return {};
+                return;
             }
         }
         const std::size_t before = out.size();
-        const Status status = merge(piece, out);
-        if (status && whole && m_isPlain) {
+        merge(piece, out);
+        if (whole && m_isPlain) {
             m_self.learn(*whole, out, before);
         }
-        return status;
     }
 
     void addMerges(const BpeOptions& options) {
@@ -150,12 +150,10 @@ private:
         }
     }
 
-    [[nodiscard]] Status merge(std::string_view piece, std::vector<TokenId>& out) const {
+    void merge(std::string_view piece, std::vector<TokenId>& out) const {
         std::vector<Symbol> symbols;
         symbols.reserve(piece.size());
-        if (Status status = appendChars(piece, symbols); !status) {
-            return status;
-        }
+        appendChars(piece, symbols);
         std::vector<std::uint32_t> scratch;
         mergeSymbols(
             symbols, scratch,
@@ -164,19 +162,19 @@ private:
         for (const Symbol symbol : symbols) {
             if (symbol < m_vocabulary.size()) {
                 out.push_back(symbol);
-            } else if (Status status = appendChars(extraText(symbol), out); !status) {
-                return status;
+            } else {
+                appendChars(extraText(symbol), out);
             }
         }
-        return {};
     }
 
     [[nodiscard]] std::string_view extraText(Symbol symbol) const {
         return m_extra[static_cast<std::size_t>(symbol - m_vocabulary.size())];
     }
 
-    /// Appends the symbols that a piece begins as: one a character.
-    [[nodiscard]] Status appendChars(std::string_view piece, std::vector<Symbol>& symbols) const {
+    /// Appends the symbols that a piece begins as: one a character. The reference leaves out
+    /// characters for which there is neither a token nor an unknown one.
+    void appendChars(std::string_view piece, std::vector<Symbol>& symbols) const {
         bool wasUnknown = false;
         for (std::size_t i = 0; i < piece.size();) {
             const DecodedChar c = decodeValidUtf8(piece, i);
@@ -188,16 +186,13 @@ private:
                 wasUnknown = false;
             } else if (m_fallback.appendBytes(text, symbols)) {
                 wasUnknown = false;
-            } else if (!m_fallback.unknown()) {
-                return Fallback::noToken(text);
-            } else {
+            } else if (m_fallback.unknown()) {
                 if (!wasUnknown || !m_fusesUnknown) {
                     symbols.push_back(*m_fallback.unknown());
                 }
                 wasUnknown = true;
             }
         }
-        return {};
     }
 
     [[nodiscard]] Symbol charSymbol(char32_t c, std::string_view text, std::size_t position,

@@ -94,11 +94,15 @@ std::vector<TextSegment> AddedTokenMatcher::split(std::string_view text, bool pa
             continue;
         }
         if (token.stripsLeft) {
+            start = std::max(start, done);
             start -= spaceAtEnd(text.substr(done, start - done));
         }
         if (token.stripsRight) {
+            // A token that begins in the space taken here is found all the same.
             stop += spaceAtStart(text.substr(stop));
-            i = stop;
+        }
+        if (start >= stop) {
+            continue;  // all of it was taken by the token before
         }
         if (start > done) {
             segments.push_back({.id = -1, .text = text.substr(done, start - done)});

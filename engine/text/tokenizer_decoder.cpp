@@ -117,6 +117,15 @@ DecoderStepPtr makeByteFallbackDecoder() {
     });
 }
 
+DecoderStepPtr makeUnescapeDecoder() {
+    return makeFrom([](std::string& token, bool) {
+        std::string bytes;
+        appendUnescaped(bytes, token);
+        token = std::move(bytes);
+        return Status();
+    });
+}
+
 DecoderStepPtr makeReplaceDecoder(std::string pattern, std::string content) {
     return makeFrom([pattern = std::move(pattern), content = std::move(content)](
                         std::string& token, bool) { return replaceAll(token, pattern, content); });
@@ -147,7 +156,7 @@ DecoderStepPtr makeMetaspaceDecoder(std::string replacement, bool drops) {
 DecoderStepPtr makeWordPieceDecoder(std::string prefix, bool cleansUp) {
     return makeFrom([prefix = std::move(prefix), cleansUp](std::string& token, bool isFirst) {
         if (!isFirst) {
-            if (!prefix.empty() && token.starts_with(prefix)) {
+            if (token.starts_with(prefix)) {
                 token.erase(0, prefix.size());
             } else {
                 token.insert(0, " ");

@@ -20,6 +20,8 @@ using DecoderStepPtr = std::unique_ptr<const DecoderStep>;
 
 [[nodiscard]] DecoderStepPtr makeByteLevelDecoder();
 [[nodiscard]] DecoderStepPtr makeByteFallbackDecoder();
+/// Spellings that hold bytes as in tokenizer_utf8.h: those bytes.
+[[nodiscard]] DecoderStepPtr makeUnescapeDecoder();
 [[nodiscard]] DecoderStepPtr makeReplaceDecoder(std::string pattern, std::string content);
 [[nodiscard]] DecoderStepPtr makeReplaceRegexDecoder(Regex pattern, std::string content);
 /// `drops`: the first token loses its marks.
@@ -40,6 +42,7 @@ struct TextDecoder {
     std::string trimmed;         // the character that is taken from the whole text's ends
     std::size_t trimsStart = 0;  // at most so often
     std::size_t trimsEnd = 0;
+    std::string endMark;  // not empty: the end is trimmed only where the last token has this mark
 
     /// The text of one token, before the ends are trimmed. Its only error is growsTooLong; that of
     /// a token comes always or never.

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "engine/text/bpe.h"
+#include "engine/text/longest_match.h"
 #include "engine/text/normalizer_charsmap.h"
 #include "engine/text/pretokenizer_table.h"
 #include "engine/text/spm.h"
@@ -15,6 +16,8 @@
 
 namespace quern::engine::text {
 namespace {
+
+constexpr std::string_view kWorldModel = "rwkv";
 
 /// What the formats of GGUF have in common while a tokenizer is put together.
 struct Draft {
@@ -50,7 +53,10 @@ Result<std::unique_ptr<const Vocabulary>> makeVocabulary(const TokenizerData& da
     }
     vocabulary->reserve(data.tokens.size(), bytes);
     for (std::size_t i = 0; i < data.tokens.size(); ++i) {
-        const std::string_view token = data.tokens[i];
+        const std::string_view spelling = data.tokens[i];
+        const std::string plain =
+            data.model == kWorldModel ? unescapeWorldToken(spelling) : std::string();
+        const std::string_view token = data.model == kWorldModel ? plain : spelling;
         const TokenKind kind = data.kinds.empty() ? TokenKind::kNormal : data.kinds[i];
         const auto id = static_cast<TokenId>(i);
         if (needsEscape(token)) {
@@ -266,6 +272,13 @@ Status draftWordPiece(Draft& draft) {
     return {};
 }
 
+Status draftWorld(Draft& draft) {
+    draft.parts.model = makeLongestMatch(*draft.parts.vocabulary, draft.parts.special.unknown);
+    draft.parts.decoder.steps.push_back(makeUnescapeDecoder());
+    draft.parts.description = "RWKV World";
+    return {};
+}
+
 Status draftModel(Draft& draft) {
     const std::string& model = draft.data.model;
     if (model == "gpt2") {
@@ -283,8 +296,11 @@ Status draftModel(Draft& draft) {
     if (model == "bert") {
         return draftWordPiece(draft);
     }
+    if (model == kWorldModel) {
+        return draftWorld(draft);
+    }
     return fail(ErrorCode::kUnsupported, "tokenizer.ggml.model is '" + model +
-                                             "'; known are gpt2, llama, gemma4, t5 and bert");
+                                             "'; known are gpt2, llama, gemma4, t5, bert and rwkv");
 }
 
 /// Texts of a pair are ended each; some put a separator after the first one's end.

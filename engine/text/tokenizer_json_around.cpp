@@ -18,14 +18,22 @@ public:
             for (const JsonNode& item : node.items("processors")) {
                 read(item, depth + 1);
             }
+            return;
+        }
+        if (type == "ByteLevel") {
+            return;
+        }
+        if (m_hasAdded) {
+            node.refuse(ErrorCode::kUnsupported, "is a second one that adds tokens to a text");
         } else if (type == "BertProcessing" || type == "RobertaProcessing") {
             readClassic(node, type == "BertProcessing");
         } else if (type == "TemplateProcessing") {
             readSingle(node);
             readPair(node);
-        } else if (type != "ByteLevel") {
+        } else {
             refuseType(node, type);
         }
+        m_hasAdded = true;
     }
 
 private:
@@ -153,6 +161,7 @@ private:
 
     std::int32_t m_vocabularySize;
     TokenizerParts& m_parts;
+    bool m_hasAdded = false;
 };
 
 }  // namespace

@@ -270,9 +270,12 @@ void readModel(const JsonNode& root, TokenizerParts& parts) {
         return;
     }
     std::vector<AddedToken> normalized;
+    // Those that are matched normalized come after the others, also where nothing is normalized.
     std::erase_if(plain, [&](AddedToken& token) {
-        const bool isNormalized = token.isNormalized && parts.normalizer != nullptr;
-        if (isNormalized && root.isFine()) {
+        if (!token.isNormalized || !root.isFine()) {
+            return token.isNormalized;
+        }
+        if (parts.normalizer != nullptr) {
             auto content = parts.normalizer->apply(token.content);
             if (!content) {
                 root.child("normalizer").refuse(content.error().code, content.error().message);
@@ -280,9 +283,9 @@ void readModel(const JsonNode& root, TokenizerParts& parts) {
             }
             token.content = std::move(*content);
             parts.normalizedSpellings.emplace(token.id, token.content);
-            normalized.push_back(token);
         }
-        return isNormalized;
+        normalized.push_back(token);
+        return true;
     });
     if (!root.isFine()) {
         return;

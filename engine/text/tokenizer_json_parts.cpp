@@ -293,7 +293,7 @@ void addDecoder(const JsonNode& node, TokenizerParts& parts, bool& isFused, int 
         refuseFused();
     } else if (type == "ByteLevel") {
         steps.push_back(makeByteLevelDecoder());
-        parts.decodesAddedAsSpelled = true;
+        isFused = true;  // bytes of several tokens make a character
     } else if (type == "Metaspace") {
         const bool drops = readPrependScheme(node) != PrependScheme::kNever;
         steps.push_back(makeMetaspaceDecoder(readMark(node), drops));
@@ -302,7 +302,8 @@ void addDecoder(const JsonNode& node, TokenizerParts& parts, bool& isFused, int 
         steps.push_back(
             makeWordPieceDecoder(node.text("prefix", "##"), node.flag("cleanup", true)));
     } else if (type == "BPEDecoder") {
-        steps.push_back(makeSuffixDecoder(node.nonEmpty("suffix", "</w>")));
+        parts.decoder.endMark = node.nonEmpty("suffix", "</w>");
+        steps.push_back(makeSuffixDecoder(parts.decoder.endMark));
         parts.decoder.trimmed = " ";
         parts.decoder.trimsEnd = 1;
     } else {

@@ -104,10 +104,12 @@ public:
                                      bool skipSpecial) const override {
         std::string text;
         bool isFirst = true;
+        std::string_view last;
         for (const TokenId id : ids) {
             if (id < 0 || id >= vocabSize() || (skipSpecial && isControl(id))) {
                 continue;
             }
+            last = m_parts.vocabulary->text(id);
             if (isFirst) {
                 text += textOf(id, true).value_or("");
             } else {
@@ -116,7 +118,9 @@ public:
             isFirst = false;
         }
         m_parts.decoder.trimStart(text);
-        m_parts.decoder.trimEnd(text);
+        if (last.find(m_parts.decoder.endMark) != std::string_view::npos) {
+            m_parts.decoder.trimEnd(text);
+        }
         return text;
     }
 

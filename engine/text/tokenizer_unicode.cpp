@@ -48,8 +48,7 @@ bool isMark(char32_t c) {
 
 bool isOther(char32_t c) {
     const utf8proc_category_t kind = category(c);
-    return kind == UTF8PROC_CATEGORY_CN ||
-           (kind >= UTF8PROC_CATEGORY_CC && kind <= UTF8PROC_CATEGORY_CO);
+    return kind >= UTF8PROC_CATEGORY_CC && kind <= UTF8PROC_CATEGORY_CO;
 }
 
 bool isWordChar(char32_t c) {
@@ -68,7 +67,7 @@ bool isWordChar(char32_t c) {
 bool isCjkIdeograph(char32_t c) {
     return (c >= 0x4E00 && c <= 0x9FFF) || (c >= 0x3400 && c <= 0x4DBF) ||
            (c >= 0x20000 && c <= 0x2A6DF) || (c >= 0x2A700 && c <= 0x2B73F) ||
-           (c >= 0x2B740 && c <= 0x2B81F) || (c >= 0x2B820 && c <= 0x2CEAF) ||
+           (c >= 0x2B740 && c <= 0x2B81F) || (c >= 0x2B920 && c <= 0x2CEAF) ||
            (c >= 0xF900 && c <= 0xFAFF) || (c >= 0x2F800 && c <= 0x2FA1F);
 }
 

@@ -31,6 +31,9 @@ TEST(Normalizer, LowersAndStrips) {
 
 TEST(Normalizer, CleansForBert) {
     EXPECT_EQ(makeBertNormalizer({})->apply("Héllo\t\u0085你x\u200d"), "hello  你 x");
+    // Not assigned, private, and ideographs that the reference spaces and does not space.
+    EXPECT_EQ(makeBertNormalizer({})->apply("a\u0378b\ue000c\U0002B920d\U0002B820e"),
+              "a\u0378bc \U0002B920 d\U0002B820e");
     EXPECT_EQ(
         makeBertNormalizer(
             {.cleansText = false, .spacesCjk = false, .stripsAccents = false, .lowercases = false})

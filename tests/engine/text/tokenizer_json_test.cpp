@@ -194,6 +194,56 @@ TEST_F(TokenizerJson, HonoursAddedTokenFlags) {
     EXPECT_EQ(encode(**tokenizer, "a <r>  b"), (Ids{1, 5, 8, 2}));
 }
 
+TEST_F(TokenizerJson, FindsTokensInTheSpaceThatAnotherTakes) {
+    json document = quern::test::soundTokenizer();
+    document["added_tokens"] = json::parse(R"([
+        {"id": 6, "content": "  ", "rstrip": true, "normalized": false},
+        {"id": 7, "content": "<r>", "rstrip": true, "normalized": false}])");
+    const auto tokenizer = load(document);
+    ASSERT_TRUE(tokenizer) << tokenizer.error().message;
+    EXPECT_EQ(encode(**tokenizer, "a    b"), (Ids{1, 6, 6, 2}));
+    EXPECT_EQ(encode(**tokenizer, "<r>  b"), (Ids{7, 6, 2}));
+    EXPECT_EQ(encode(**tokenizer, "<r> b"), (Ids{7, 2}));
+    // One that takes the space at both sides has nothing left.
+    document["added_tokens"][0]["lstrip"] = true;
+    const auto both = load(document);
+    ASSERT_TRUE(both) << both.error().message;
+    EXPECT_EQ(encode(**both, "a    b"), (Ids{1, 6, 2}));
+}
+
+TEST_F(TokenizerJson, MergesWhatStandsBesideALeftOutCharacter) {
+    json document = quern::test::soundTokenizer();
+    document["model"].erase("unk_token");
+    document["model"]["vocab"] = {{"\u2581", 0}, {"\u2581\u2581", 1}, {"a", 2}};
+    document["model"]["merges"] = {"\u2581 \u2581"};
+    document["added_tokens"] = json::array();
+    const auto tokenizer = load(document);
+    ASSERT_TRUE(tokenizer) << tokenizer.error().message;
+    EXPECT_EQ(encode(**tokenizer, "\u2581x\u2581a"), (Ids{1, 2}));
+}
+
+TEST_F(TokenizerJson, DecodesMarksOfWordsAndPieces) {
+    json document = quern::test::soundTokenizer();
+    document["model"]["vocab"] = {{"?", 0}, {"a</w>", 1}, {"b", 2}, {" ", 3}, {"\u00e9", 4}};
+    document["model"]["merges"] = json::array();
+    document["added_tokens"] = json::array();
+    document["decoder"] = {{"type", "BPEDecoder"}, {"suffix", "</w>"}};
+    const auto words = load(document);
+    ASSERT_TRUE(words) << words.error().message;
+    EXPECT_EQ((*words)->decode(Ids{1, 2, 1}, false), "a ba");
+    EXPECT_EQ((*words)->decode(Ids{1, 2, 3}, false), "a b ");
+    document["decoder"] = {{"type", "WordPiece"}, {"prefix", ""}, {"cleanup", false}};
+    const auto pieces = load(document);
+    ASSERT_TRUE(pieces) << pieces.error().message;
+    EXPECT_EQ((*pieces)->decode(Ids{2, 2}, false), "bb");
+    // An added token is decoded like every other.
+    document["added_tokens"] = {{{"id", 4}, {"content", "\u00e9"}}};
+    document["decoder"] = {{"type", "ByteLevel"}};
+    const auto bytes = load(document);
+    ASSERT_TRUE(bytes) << bytes.error().message;
+    EXPECT_EQ((*bytes)->decode(Ids{4}, false), "\xE9");
+}
+
 TEST_F(TokenizerJson, AddsTheTemplatesTokensOnce) {
     json document = quern::test::soundTokenizer();
     document["post_processor"] = json::parse(R"({"type": "TemplateProcessing",

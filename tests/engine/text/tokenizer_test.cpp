@@ -201,11 +201,11 @@ TEST(Tokenizer, RefusesWhatItDoesNotKnowByName) {
     ASSERT_FALSE(splitter);
     EXPECT_EQ(splitter.error().code, ErrorCode::kUnsupported);
     EXPECT_NE(splitter.error().message.find("no-such-splitter"), std::string::npos);
-    data.model = "rwkv";
+    data.model = "plamo2";
     const auto model = text::makeGgufTokenizer(data);
     ASSERT_FALSE(model);
     EXPECT_EQ(model.error().code, ErrorCode::kUnsupported);
-    EXPECT_NE(model.error().message.find("rwkv"), std::string::npos);
+    EXPECT_NE(model.error().message.find("plamo2"), std::string::npos);
 }
 
 TEST(Tokenizer, RefusesBrokenVocabularies) {
@@ -249,10 +249,43 @@ TEST(Tokenizer, IgnoresSpecialIdsThatAreNotThere) {
     EXPECT_EQ(encode(*tokenizer, "hello", {.addSpecial = true}), (Ids{259}));
 }
 
-TEST(Tokenizer, TellsWhichCharacterHasNoToken) {
+TEST(Tokenizer, LeavesOutWhatABpeHasNoTokenFor) {
     text::TokenizerData data;
     data.model = "gpt2";
+    data.tokens = {"a", "aa"};
+    data.merges = {"a a"};
+    const auto tokenizer = text::makeGgufTokenizer(data);
+    ASSERT_TRUE(tokenizer);
+    EXPECT_EQ(encode(**tokenizer, "aba"), (Ids{1}));
+    EXPECT_EQ(encode(**tokenizer, "b"), Ids{});
+}
+
+TEST(Tokenizer, TakesTheLongestTokenOfAWorldVocabulary) {
+    text::TokenizerData data;
+    data.model = "rwkv";
+    data.tokens = {"<s>", "a", "ab", "abc", "\\xe4\\xbd", "\\xa0", "\\n", "\\\\", "\\t'", "é"};
+    data.kinds.assign(data.tokens.size(), TokenKind::kNormal);
+    data.kinds[0] = TokenKind::kControl;
+    const auto tokenizer = text::makeGgufTokenizer(data);
+    ASSERT_TRUE(tokenizer) << tokenizer.error().message;
+    const std::string text = "abcab\n\\你a\t'é";
+    const Ids ids = encode(**tokenizer, text);
+    EXPECT_EQ(ids, (Ids{3, 2, 6, 7, 4, 5, 1, 8, 9}));
+    EXPECT_EQ((*tokenizer)->decode(ids, false), text);
+    EXPECT_EQ((*tokenizer)->tokenBytes(4), "\xE4\xBD");
+    EXPECT_EQ(encode(**tokenizer, "a<s>z", {.parseSpecial = true}), (Ids{1, 0}));
+    data.unknown = 1;
+    const auto withUnknown = text::makeGgufTokenizer(data);
+    ASSERT_TRUE(withUnknown) << withUnknown.error().message;
+    EXPECT_EQ(encode(**withUnknown, "z好ab"), (Ids{1, 1, 1, 1, 2}));
+}
+
+TEST(Tokenizer, TellsWhichCharacterHasNoToken) {
+    text::TokenizerData data;
+    data.model = "llama";
+    data.addsSpacePrefix = false;
     data.tokens = {"a"};
+    data.scores = {0.0F};
     const auto tokenizer = text::makeGgufTokenizer(data);
     ASSERT_TRUE(tokenizer);
     const auto ids = (*tokenizer)->encode("ab", {});
