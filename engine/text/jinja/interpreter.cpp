@@ -193,8 +193,12 @@ Interpreter::Flow Interpreter::run(const Node& node, Scope& scope) {
         case NodeKind::kFilterBlock: {
             const auto& block = static_cast<const FilterBlockNode&>(node);
             const Value body = capture(block.body, newScope(&scope));
-            write(toText(
-                evaluateFilter(static_cast<const FilterExpr&>(*block.filter), &body, scope)));
+            const Value result =
+                evaluateFilter(static_cast<const FilterExpr&>(*block.filter), &body, scope);
+            if (!result.isText()) {
+                raiseType("a filter block must give a text, not a " + typeName(result));
+            }
+            write(result.text());
             break;
         }
         case NodeKind::kScope: {

@@ -1,6 +1,7 @@
 #include "engine/text/jinja/operators.h"
 
 #include <array>
+#include <bit>
 #include <cmath>
 #include <compare>
 #include <optional>
@@ -70,6 +71,29 @@ std::int64_t integerPower(std::int64_t base, std::int64_t exponent) {
     }
 }
 
+/// The double nearest to the exact quotient, which two rounded operands would miss beyond 2^53.
+double ratio(std::int64_t left, std::int64_t right) {
+    const auto size = [](std::int64_t value) {
+        return value < 0 ? 0 - static_cast<std::uint64_t>(value)
+                         : static_cast<std::uint64_t>(value);
+    };
+    constexpr std::uint64_t kExact = std::uint64_t{1} << 53U;
+    if (left == 0 || (size(left) <= kExact && size(right) <= kExact)) {
+        return static_cast<double>(left) / static_cast<double>(right);
+    }
+    __extension__ using Wide = unsigned __int128;
+    // As many bits as there are: the quotient has at least 64, and its last one stands for the
+    // rest.
+    const int shift = 64 + std::countl_zero(size(left));
+    const Wide dividend = static_cast<Wide>(size(left)) << static_cast<unsigned>(shift);
+    Wide quotient = dividend / size(right);
+    if (quotient * size(right) != dividend) {
+        quotient |= 1U;
+    }
+    const double result = std::ldexp(static_cast<double>(quotient), -shift);
+    return (left < 0) == (right < 0) ? result : -result;
+}
+
 Value integers(Operator op, std::int64_t left, std::int64_t right) {
     std::int64_t out = 0;
     switch (op) {
@@ -92,7 +116,7 @@ Value integers(Operator op, std::int64_t left, std::int64_t right) {
             if (right == 0) {
                 raiseZero("division by zero");
             }
-            return Value(static_cast<double>(left) / static_cast<double>(right));
+            return Value(ratio(left, right));
         case Operator::kFloorDivide:
         case Operator::kModulo: {
             if (right == 0) {

@@ -1,8 +1,10 @@
 #include "engine/text/jinja/repr.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <memory>
+#include <vector>
 
 #include "engine/text/jinja/ast.h"
 #include "engine/text/jinja/failure.h"
@@ -53,7 +55,8 @@ void appendReprText(std::string& out, std::string_view text, bool asciiOnly) {
 
 class Printer {
 public:
-    explicit Printer(bool asciiOnly) : m_asciiOnly(asciiOnly) {}
+    explicit Printer(bool asciiOnly, bool sortsKeys = false)
+        : m_asciiOnly(asciiOnly), m_sortsKeys(sortsKeys) {}
 
     void put(const Value& value, int depth) {
         if (depth > kMostReprNesting) {
@@ -163,14 +166,34 @@ private:
     }
 
     void putDict(const Dict& dict, int depth) {
+        std::vector<const Dict::Entry*> entries;
+        bool areTexts = true;
+        bool areIntegers = true;
+        for (const Dict::Entry& entry : dict.entries()) {
+            entries.push_back(&entry);
+            areTexts = areTexts && entry.first.isText();
+            areIntegers = areIntegers && entry.first.is(Kind::kInt);
+        }
+        if (m_sortsKeys && areTexts) {
+            std::stable_sort(entries.begin(), entries.end(),
+                             [](const auto* left, const auto* right) {
+                                 return left->first.text() < right->first.text();
+                             });
+        }
+        if (m_sortsKeys && areIntegers) {
+            std::stable_sort(entries.begin(), entries.end(),
+                             [](const auto* left, const auto* right) {
+                                 return left->first.integer() < right->first.integer();
+                             });
+        }
         m_out += '{';
         bool isFirst = true;
-        for (const auto& [key, value] : dict.entries()) {
+        for (const Dict::Entry* entry : entries) {
             m_out += isFirst ? "" : ", ";
             isFirst = false;
-            put(key, depth + 1);
+            put(entry->first, depth + 1);
             m_out += ": ";
-            put(value, depth + 1);
+            put(entry->second, depth + 1);
         }
         m_out += '}';
     }
@@ -222,6 +245,7 @@ private:
 
     std::string m_out;
     bool m_asciiOnly;
+    bool m_sortsKeys;
 };
 
 /// Walks code points; keeps the text alive.
@@ -325,6 +349,12 @@ std::string toRepr(const Value& value) {
 
 std::string asciiRepr(const Value& value) {
     Printer printer(true);
+    printer.put(value, 0);
+    return printer.take();
+}
+
+std::string sortedRepr(const Value& value) {
+    Printer printer(false, true);
     printer.put(value, 0);
     return printer.take();
 }

@@ -18,6 +18,9 @@ namespace quern::engine::jinja {
 /// repr with everything beyond ASCII escaped.
 [[nodiscard]] std::string asciiRepr(const Value& value);
 
+/// repr with the keys of every dict in order, where they are texts.
+[[nodiscard]] std::string sortedRepr(const Value& value);
+
 /// Python's truth.
 [[nodiscard]] bool isTrue(const Value& value);
 

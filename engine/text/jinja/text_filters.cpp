@@ -211,9 +211,16 @@ Value toJson(Interpreter& interpreter, const Value& input, const Arguments& argu
     return interpreter.text(dumpJson(input, style));
 }
 
+/// The width to which Python's pprint keeps a value on one line.
+constexpr std::size_t kPrettyWidth = 80;
+
 Value prettyPrint(Interpreter& interpreter, const Value& input, const Arguments& arguments) {
     const Parameters given("pprint", arguments, {});
-    return interpreter.text(toRepr(input));
+    std::string shown = sortedRepr(input);
+    if (countCodePoints(shown) > kPrettyWidth) {
+        raiseValue("pprint of what does not fit into a line of 80 is not supported");
+    }
+    return interpreter.text(std::move(shown));
 }
 
 constexpr std::array kTextFilters = {
