@@ -1,56 +1,35 @@
-// Any bytes as a GGUF file: parsed; then, with zeros behind them for the tensors that a header
-// speaks of, read as far as a model's forward pass.
+// Any bytes as a GGUF file: parsed; then, lengthened by zeros for the tensors that a header speaks
+// of, read as far as a model's forward pass.
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
-#include <filesystem>
 #include <span>
-#include <string>
+#include <string_view>
 
 #include "engine/formats/gguf_parser.h"
 #include "engine/formats/model_source.h"
 #include "engine/model/forward.h"
-
-namespace {
-
-// A file in memory, one for the process.
-const std::filesystem::path& scratchFile() {
-    static const std::filesystem::path path = [] {
-        std::string name = "/dev/shm/quern-fuzz-XXXXXX";
-        const int file = ::mkstemp(name.data());
-        return file < 0 ? std::filesystem::path() : std::filesystem::path(name);
-    }();
-    return path;
-}
-
-void readAsModel(std::span<const std::byte> bytes) {
-    if (scratchFile().empty()) {
-        return;
-    }
-    std::FILE* out = std::fopen(scratchFile().c_str(), "wb");
-    if (out == nullptr) {
-        return;
-    }
-    std::fwrite(bytes.data(), 1, bytes.size(), out);
-    std::fclose(out);
-    constexpr std::uintmax_t kZeros = std::uintmax_t{1} << 20;
-    std::filesystem::resize_file(scratchFile(), bytes.size() + kZeros);
-    const auto model = quern::engine::openModel(scratchFile());
-    if (model) {
-        (void)quern::engine::buildForward(model->spec, *model->tensors);
-    }
-}
-
-}  // namespace
+#include "tests/fuzz/folder_input.h"
+#include "tests/fuzz/justified_memory.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    using namespace quern::engine;
+    static quern::test::FolderInput folder({"model.gguf"});
     const auto bytes = std::as_bytes(std::span(data, size));
-    if (const auto parsed = quern::engine::parseGguf(bytes)) {
-        for (const auto& [key, value] : parsed->metadata.entries()) {
-            (void)quern::engine::describeValue(value);
+    {
+        // A key of a few bytes makes an entry of a table.
+        const quern::test::JustifiedMemory memory(4096 + 32 * size);
+        if (const auto parsed = parseGguf(bytes)) {
+            for (const auto& [key, value] : parsed->metadata.entries()) {
+                (void)describeValue(value);
+            }
         }
     }
-    readAsModel(bytes);
+    const auto& path = folder.fill({reinterpret_cast<const char*>(data), size});
+    // Tensors that are laid out anew are copied: of the zeros that stand for them, up to a MiB.
+    const quern::test::JustifiedMemory memory((std::size_t{4} << 20U) + 32 * size);
+    const auto model = openModel(path / "model.gguf");
+    if (model) {
+        (void)buildForward(model->spec, *model->tensors);
+    }
     return 0;
 }

@@ -1,5 +1,6 @@
 // Any text as a reply, in each dialect. The first byte chooses it, the second how the text is cut;
-// the cuts must change nothing but how the deltas are cut.
+// the cuts must change nothing but how the deltas are cut, and where no calls are looked for
+// nothing may be lost but the marks of reasoning and white space beside them.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -8,6 +9,7 @@
 #include <vector>
 
 #include "engine/reply_parser.h"
+#include "tests/fuzz/justified_memory.h"
 
 namespace {
 
@@ -35,6 +37,44 @@ std::vector<ReplyDelta> joined(const std::vector<ReplyDelta>& deltas) {
         }
     }
     return result;
+}
+
+std::string withoutBlanks(std::string_view text) {
+    std::string out;
+    for (const char c : text) {
+        if (std::string_view(" \n\r\t").find(c) == std::string_view::npos) {
+            out += c;
+        }
+    }
+    return out;
+}
+
+// Whether `kept` is `text` without some of the marks; both without white space.
+bool isTextWithoutMarks(std::string_view text, std::string_view kept, const ReplyFormat& format) {
+    std::size_t at = 0;
+    while (at < text.size()) {
+        const bool isSame = !kept.empty() && kept.front() == text[at];
+        bool isMark = false;
+        for (const std::string_view mark :
+             {std::string_view(format.reasoningOpen), std::string_view(format.reasoningClose)}) {
+            // A mark that was kept goes on as text, one that was taken does not.
+            const bool stands = !mark.empty() && text.substr(at).starts_with(mark);
+            if (stands && !kept.starts_with(mark)) {
+                at += mark.size();
+                isMark = true;
+                break;
+            }
+        }
+        if (isMark) {
+            continue;
+        }
+        if (!isSame) {
+            return false;
+        }
+        kept.remove_prefix(1);
+        ++at;
+    }
+    return kept.empty();
 }
 
 std::vector<ReplyDelta> parse(const ReplyFormat& format, std::string_view text, std::size_t piece) {
@@ -65,8 +105,22 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         format.reasoningClose = "</think>";
     }
     const std::string_view text(reinterpret_cast<const char*>(data) + 2, size - 2);
+    const quern::test::JustifiedMemory memory((std::size_t{1} << 20U) + 512 * size);
     const auto whole = parse(format, text, text.size() + 1);
     const auto cut = parse(format, text, 1 + data[1] % 16U);
+    if (format.calls == CallDialect::kNone) {
+        std::string kept;
+        for (const ReplyDelta& delta : whole) {
+            kept += delta.text;
+        }
+        const bool isWhole =
+            format.reasoningOpen.empty()
+                ? kept == text
+                : isTextWithoutMarks(withoutBlanks(text), withoutBlanks(kept), format);
+        if (!isWhole) {
+            std::abort();
+        }
+    }
     if (whole.size() != cut.size()) {
         std::abort();
     }

@@ -8,6 +8,7 @@
 #include "engine/text/jinja/json.h"
 #include "engine/text/jinja/parser.h"
 #include "engine/text/jinja/unicode.h"
+#include "tests/fuzz/justified_memory.h"
 
 namespace {
 
@@ -30,6 +31,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
                                        .outputBytes = std::size_t{1} << 20U,
                                        .memoryBytes = std::size_t{8} << 20U,
                                        .depth = 200};  // sanitizers take more stack
+    // Parsed, and rendered within its own limit.
+    const quern::test::JustifiedMemory memory(4 * kLimits.memoryBytes + 1024 * size);
     try {
         const jinja::Template code = jinja::parseTemplate(source);
         jinja::Interpreter interpreter(code, kLimits, 0);

@@ -4,11 +4,13 @@
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "engine/text.h"
+#include "tests/fuzz/justified_memory.h"
 
 namespace {
 
@@ -47,6 +49,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const Known& known = tokenizers()[data[0] % tokenizers().size()];
     const bool parsesSpecial = (data[0] & 0x80U) != 0;
     const std::string text(reinterpret_cast<const char*>(data) + 1, size - 1);
+    const quern::test::JustifiedMemory memory((std::size_t{1} << 20U) + 512 * size);
     const auto ids = known.tokenizer->encode(text, {.parseSpecial = parsesSpecial});
     if (!ids) {
         return 0;
