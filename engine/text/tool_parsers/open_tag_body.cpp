@@ -7,7 +7,7 @@ namespace quern::engine::tool_parsers {
 namespace {
 
 constexpr std::string_view kTagEnd = "<|sep|>";
-constexpr std::string_view kCallEnd = "<|close|>call<|sep|>";
+constexpr std::string_view kCallClose = "<|close|>call<|sep|>";
 constexpr std::string_view kArgument = "<|open|>argument ";
 constexpr std::string_view kArgumentEnd = "<|close|>argument<|sep|>";
 constexpr std::string_view kJson = "<|open|>json";
@@ -66,7 +66,7 @@ private:
 
     Status tag(CallSink& sink) {
         const std::string_view found = trimmed(m_text);
-        if (found == kCallEnd) {
+        if (found == kCallClose) {
             if (!m_isWhole) {
                 sink.arguments(m_count == 0 ? "{}" : "}");
             }
