@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 #include <string>
 
 #include "engine/text/jinja/expression_parser.h"
@@ -317,6 +318,9 @@ private:
         auto node = std::make_unique<ScopeNode>(line);
         m_tokens.next();
         const std::string name = m_tokens.expectAnyName();
+        if (!m_blocks.insert(name).second) {
+            throw Failure("TemplateAssertionError", "block '" + name + "' defined twice", line);
+        }
         node->startsAtRoot = !m_tokens.skipName("scoped");
         m_tokens.skipName("required");
         const int loops = std::exchange(m_loops, 0);
@@ -349,8 +353,9 @@ private:
     TokenStream& m_tokens = m_context.tokens;
     ExpressionParser m_expr{m_context};
     int m_nesting = 0;
-    int m_loops = 0;            // around the current statement, inside the same macro
-    bool m_isCaptured = false;  // the body being parsed holds a macro or a caller
+    std::set<std::string> m_blocks;  // names that are taken
+    int m_loops = 0;                 // around the current statement, inside the same macro
+    bool m_isCaptured = false;       // the body being parsed holds a macro or a caller
 };
 
 }  // namespace

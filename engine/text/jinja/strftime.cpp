@@ -29,7 +29,7 @@ int isoWeekday(const std::tm& time) {
 /// ISO 8601 week and the year it belongs to.
 std::pair<int, int> isoWeek(const std::tm& time) {
     int year = time.tm_year + 1900;
-    int week = (time.tm_yday - isoWeekday(time) + 10) / 7;
+    int week = (time.tm_yday + 1 - isoWeekday(time) + 10) / 7;
     const auto weeksIn = [](int y) {
         const auto start = [](int q) { return (q + q / 4 - q / 100 + q / 400) % 7; };
         return start(y) == 4 || start(y - 1) == 3 ? 53 : 52;

@@ -140,10 +140,6 @@ Value indent(Interpreter& interpreter, const Value& input, const Arguments& argu
 
 Value truncateFilter(Interpreter& interpreter, const Value& input, const Arguments& arguments) {
     const Parameters given("truncate", arguments, {"length", "killwords", "end", "leeway"});
-    raiseIfUndefined(input);
-    if (!input.isText()) {
-        raiseType("object of type '" + typeName(input) + "' has no len()");
-    }
     const std::int64_t length = given.integer(0, 255);
     const std::string_view end = given.text(2, "...");
     const std::int64_t leeway = given[3].isNone() ? 5 : given.integer(3, 5);
@@ -155,8 +151,12 @@ Value truncateFilter(Interpreter& interpreter, const Value& input, const Argumen
     if (leeway < 0) {
         raise("AssertionError", "expected leeway >= 0, got " + std::to_string(leeway));
     }
-    if (lengthOf(input) - leeway <= length) {
+    // Whatever has a length is let through while it is short.
+    if (input.isUndefined() || lengthOf(input) - leeway <= length) {
         return input;
+    }
+    if (!input.isText()) {
+        raiseType("a " + typeName(input) + " cannot be truncated");
     }
     std::string_view kept = input.text().substr(
         0, byteOffset(input.text(), static_cast<std::size_t>(length - endLength)));
