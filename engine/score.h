@@ -31,6 +31,12 @@ public:
                                                                 const ScoreOptions& options);
     virtual ~Scorer() = default;
     [[nodiscard]] virtual std::int64_t vocabSize() const = 0;
+    /// Whether a token's position means the same in texts of either length: false where a model's
+    /// positions depend on how long a text is (long-rope, dynamic NTK).
+    [[nodiscard]] virtual bool givesSamePositions(std::size_t /*tokens*/,
+                                                  std::size_t /*otherTokens*/) const {
+        return true;
+    }
     /// True when any weight is in a block format.
     [[nodiscard]] virtual bool isQuantized() const = 0;
     /// Logits [ids, vocab] after each token of `ids`, row-major.

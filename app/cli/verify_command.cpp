@@ -34,6 +34,25 @@ struct Rows {
     }
 };
 
+// Where positions depend on a text's length, each greedy token's row comes from a text that ends
+// before it.
+Status scoreOneByOne(Scorer& scorer, const GoldenCase& golden, Rows& rows) {
+    std::vector<TokenId> ids = golden.ids;
+    for (std::size_t i = 0; i < std::max<std::size_t>(1, golden.greedy.size()); ++i) {
+        auto logits = scorer.logits(ids);
+        if (!logits) {
+            return tl::unexpected<Error>(logits.error());
+        }
+        const std::size_t from = i == 0 ? 0 : logits->size() - rows.vocab;
+        rows.logits.insert(rows.logits.end(), logits->begin() + static_cast<std::ptrdiff_t>(from),
+                           logits->end());
+        if (i < golden.greedy.size()) {
+            ids.push_back(golden.greedy[i]);
+        }
+    }
+    return {};
+}
+
 Result<Rows> score(Scorer& scorer, const GoldenCase& golden) {
     std::vector<TokenId> ids = golden.ids;
     if (!golden.greedy.empty()) {
@@ -46,6 +65,13 @@ Result<Rows> score(Scorer& scorer, const GoldenCase& golden) {
                         "case " + golden.name + ": id " + std::to_string(id) +
                             " is not in the model's vocabulary of " + std::to_string(vocab));
         }
+    }
+    if (!scorer.givesSamePositions(golden.ids.size(), ids.size())) {
+        Rows rows{.logits = {}, .vocab = static_cast<std::size_t>(vocab)};
+        if (Status status = scoreOneByOne(scorer, golden, rows); !status) {
+            return tl::unexpected<Error>(status.error());
+        }
+        return rows;
     }
     auto logits = scorer.logits(ids);
     if (!logits) {

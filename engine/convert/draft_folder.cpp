@@ -21,6 +21,10 @@ void addGeneralKeys(const ReadModel& model, const ImportOptions& options, const 
     }
     keys.u32("general.file_type", mix.fileType);
     keys.u32("general.quantization_version", kQuantizationVersion);
+    if (model.spec.tokenTypes > 0) {
+        keys.u32("tokenizer.ggml.token_type_count",
+                 static_cast<std::uint32_t>(model.spec.tokenTypes));
+    }
 }
 
 // What reading the file back must give: what the format keeps in the tensors themselves is no
@@ -40,6 +44,11 @@ Result<ImportDraft> draftFromFolder(const ImportOptions& options, const QuantMix
         return forward(read);
     }
     const auto model = std::make_shared<const ReadModel>(std::move(*read));
+    if (model->architecture->isFolderOnly) {
+        return fail(ErrorCode::kUnsupported, "models of architecture '" + model->info.architecture +
+                                                 "' cannot be written as GGUF yet; the folder "
+                                                 "itself can be used");
+    }
     if (model->architecture->isLatent &&
         model->parameters.rope.layout != model->architecture->hfRope) {
         return fail(ErrorCode::kUnsupported,

@@ -235,7 +235,7 @@ Result<std::vector<NamedRows>> folderTensors(const ReadModel& model) {
     for (const std::string& canonical : inOrder(*model.tensors)) {
         const CanonicalName name = split(canonical);
         // A head that the config ties is the table, whatever else the folder holds.
-        if (name.stem == "output" && model.spec.isHeadTied) {
+        if (name.stem == "output" && name.suffix == ".weight" && model.spec.isHeadTied) {
             continue;
         }
         if (isOfLayerKind(name)) {

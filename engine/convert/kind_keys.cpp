@@ -69,13 +69,12 @@ void addExpertKeys(const ReadModel& model, PrefixedKeys& keys) {
     keys.size("expert_count", experts.count);
     keys.size("expert_used_count", experts.used);
     const std::int64_t dense = first - parameters.hasExperts.begin();
-    if (experts.intermediate != parameters.intermediate[static_cast<std::size_t>(dense)]) {
-        keys.size("expert_feed_forward_length", experts.intermediate);
-    }
-    if (experts.gating != usual.gating) {
+    keys.size("expert_feed_forward_length", experts.intermediate);
+    const bool isSigmoid = experts.gating == kernels::Gating::kSigmoid;
+    if (experts.gating != usual.gating || isSigmoid) {
         keys.size("expert_gating_func", gatingNumber(experts.gating));
     }
-    if (experts.normalizes != usual.normalizes) {
+    if (experts.normalizes != usual.normalizes || (isSigmoid && experts.normalizes)) {
         keys.flag("expert_weights_norm", experts.normalizes);
     }
     // Readers of latent attention's models expect the rest whatever it is.
@@ -87,10 +86,20 @@ void addExpertKeys(const ReadModel& model, PrefixedKeys& keys) {
         keys.size("expert_group_count", experts.groups);
         keys.size("expert_group_used_count", experts.groupsUsed);
     }
-    if (isLatent) {
+    if (isLatent || isSigmoid || dense > 0) {
         keys.size("leading_dense_block_count", dense);
+    }
+    if (usual.hasInterval) {
+        const auto next = std::find(first + 1, parameters.hasExperts.end(), true);
+        keys.size("interleave_moe_layer_step",
+                  next == parameters.hasExperts.end() ? 1 : next - first);
+    }
+    const bool areSharedAlike =
+        !experts.hasSharedGate && experts.sharedIntermediate % experts.intermediate == 0;
+    if (isLatent || (isSigmoid && areSharedAlike)) {
         keys.size("expert_shared_count", experts.sharedIntermediate / experts.intermediate);
-    } else if (experts.sharedIntermediate > 0) {
+    }
+    if (!isLatent && experts.sharedIntermediate > 0) {
         keys.size("expert_shared_feed_forward_length", experts.sharedIntermediate);
     }
 }

@@ -13,8 +13,8 @@ namespace {
 // added does not compile here before it is compared.
 
 auto fieldsOf(const LatentSpec& spec) {
-    const auto& [rank, queryRank, nopeDim, ropeDim, valueDim] = spec;
-    return std::tuple(rank, queryRank, nopeDim, ropeDim, valueDim);
+    const auto& [rank, queryRank, nopeDim, ropeDim, valueDim, normEps] = spec;
+    return std::tuple(rank, queryRank, nopeDim, ropeDim, valueDim, normEps);
 }
 
 auto fieldsOf(const AttentionSpec& spec) {
@@ -51,13 +51,13 @@ auto fieldsOf(const ShortConvSpec& spec) {
 }
 
 auto fieldsOf(const Mamba2Spec& spec) {
-    const auto& [rows, heads, headDim, stateSize, groups, stepMin, stepMax] = spec;
-    return std::tuple(rows, heads, headDim, stateSize, groups, stepMin, stepMax);
+    const auto& [rows, activation, heads, headDim, stateSize, groups, stepMin, stepMax] = spec;
+    return std::tuple(rows, activation, heads, headDim, stateSize, groups, stepMin, stepMax);
 }
 
 auto fieldsOf(const DeltaNetSpec& spec) {
-    const auto& [rows, keyHeads, valueHeads, keyDim, valueDim] = spec;
-    return std::tuple(rows, keyHeads, valueHeads, keyDim, valueDim);
+    const auto& [rows, activation, keyHeads, valueHeads, keyDim, valueDim] = spec;
+    return std::tuple(rows, activation, keyHeads, valueHeads, keyDim, valueDim);
 }
 
 auto fieldsOf(const NormSpec& spec) {
@@ -112,10 +112,10 @@ std::optional<std::string> differenceOf(const LayerSpec& a, const LayerSpec& b) 
     if (!isSame(experts, b.experts)) {
         return "its experts";
     }
-    // A block of experts has no dense one's width.
-    const bool isSameMlp =
-        hasMlp == b.hasMlp && (!hasMlp || experts.count > 0 || isSame(mlp, b.mlp));
-    if (!isSameMlp) {
+    // A block of experts has no dense one's width, but its activation.
+    const bool isSameBlock =
+        experts.count > 0 ? mlp.activation == b.mlp.activation : isSame(mlp, b.mlp);
+    if (hasMlp != b.hasMlp || (hasMlp && !isSameBlock)) {
         return "its feed-forward block";
     }
     if (!isSame(attentionNorms, b.attentionNorms) || !isSame(mlpNorms, b.mlpNorms) ||

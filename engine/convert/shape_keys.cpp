@@ -115,6 +115,7 @@ void addWindows(const ReadModel& model, PrefixedKeys& keys) {
     keys.size("attention.sliding_window",
               model.architecture->isBidirectional ? 2 * (window - 1) : window);
     Hyperparameters byRule = parameters;
+    byRule.window.assign(parameters.window.size(), 0);
     applyWindowRule(*model.architecture, window, 0, byRule);
     if (byRule.window != parameters.window) {
         std::vector<bool> hasWindow;

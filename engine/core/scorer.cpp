@@ -6,6 +6,7 @@
 #include "engine/exec/runner.h"
 #include "engine/formats/model_source.h"
 #include "engine/logprobs.h"
+#include "engine/model/rope.h"
 #include "engine/sched/scheduler.h"
 #include "engine/score.h"
 #include "kernels/quant.h"
@@ -25,15 +26,25 @@ std::string keyOf(std::int32_t slot) {
 
 class EngineScorer final : public Scorer {
 public:
-    EngineScorer(std::unique_ptr<kernels::Backend> backend, std::unique_ptr<Runner> runner,
-                 const ScoreOptions& options, std::int64_t contextTokens, std::int64_t maxRows)
+    EngineScorer(std::unique_ptr<kernels::Backend> backend, ModelSource source,
+                 const ScoreOptions& options)
         : m_backend(std::move(backend)),
-          m_runner(std::move(runner)),
+          m_source(std::move(source)),
           m_options(options),
-          m_contextTokens(contextTokens),
-          m_maxRows(maxRows) {}
+          m_maxRows(std::clamp<std::int64_t>(
+              kMostRowFloats / std::max<std::int64_t>(1, m_source.spec.vocabSize), options.batch,
+              kStepTokens)) {}
+
+    /// A runner whose positions suit a sequence of so many tokens, if the last one's do not.
+    [[nodiscard]] Status makeRunner(std::int64_t tokens);
 
     std::int64_t vocabSize() const override { return m_runner->vocabSize(); }
+    bool givesSamePositions(std::size_t tokens, std::size_t otherTokens) const override {
+        const auto contextFor = [this](std::size_t size) {
+            return ropeContext(m_source.spec, static_cast<std::int64_t>(size));
+        };
+        return contextFor(tokens) == contextFor(otherTokens);
+    }
     bool isQuantized() const override {
         const auto& weights = m_runner->program().ops().weights;
         return std::ranges::any_of(weights, [](const kernels::Weight& weight) {
@@ -52,10 +63,11 @@ private:
     void addNeighbours(std::span<const TokenId> ids, Scheduler& scheduler) const;
 
     std::unique_ptr<kernels::Backend> m_backend;
+    ModelSource m_source;
     std::unique_ptr<Runner> m_runner;
     ScoreOptions m_options;
-    std::int64_t m_contextTokens;
     std::int64_t m_maxRows;
+    std::int64_t m_ropeTokens = 0;  // what the runner's positions were made for
     std::int64_t m_cacheTokens = 0;
     std::unique_ptr<KvManager> m_kv;
     BatchPlan m_plan;
@@ -66,10 +78,11 @@ Status EngineScorer::check(std::span<const TokenId> ids) const {
     if (ids.empty()) {
         return failField("ids", "there are no ids to score");
     }
-    if (size > m_contextTokens) {
+    const std::int64_t context = mostTokens(m_source.spec);
+    if (size > context) {
         return failField("ids",
                          std::to_string(size) + " ids are more than the context of " +
-                             std::to_string(m_contextTokens) + " tokens",
+                             std::to_string(context) + " tokens",
                          ErrorCode::kContextLength);
     }
     const auto wrong = std::ranges::find_if(
@@ -79,6 +92,40 @@ Status EngineScorer::check(std::span<const TokenId> ids) const {
                                     std::to_string(wrong - ids.begin()) +
                                     "; the model has ids 0 to " +
                                     std::to_string(m_runner->vocabSize() - 1));
+    }
+    return {};
+}
+
+Status EngineScorer::makeRunner(std::int64_t tokens) {
+    const std::int64_t ropeTokens = ropeContext(m_source.spec, tokens);
+    if (m_runner && ropeTokens == m_ropeTokens) {
+        return {};
+    }
+    m_kv.reset();
+    m_runner.reset();
+    m_cacheTokens = 0;
+    auto runner = Runner::create(*m_backend, m_source,
+                                 {.kvType = m_options.kvType,
+                                  .compile = {.activations = m_options.activations,
+                                              .maxTokens = kStepTokens,
+                                              .maxOutputs = m_maxRows,
+                                              .maxSequences = m_options.batch},
+                                  .contextTokens = ropeTokens});
+    if (!runner) {
+        return tl::unexpected<Error>(runner.error());
+    }
+    for (std::size_t slot = 0; slot < m_options.adapters.size(); ++slot) {
+        auto adapter = (*runner)->adapterMaker()->make(m_options.adapters[slot]);
+        if (!adapter) {
+            return tl::unexpected<Error>(adapter.error());
+        }
+        (*runner)->setAdapter(static_cast<std::int32_t>(slot), std::move(adapter->adapter));
+    }
+    m_runner = std::move(*runner);
+    m_ropeTokens = ropeTokens;
+    const ModelSpec& spec = m_source.spec;
+    if (ropeContext(spec, 1) == ropeContext(spec, mostTokens(spec))) {
+        m_source.tensors.reset();  // no length asks for another runner
     }
     return {};
 }
@@ -185,6 +232,9 @@ Result<std::vector<float>> EngineScorer::logits(std::span<const TokenId> ids) {
     if (Status status = check(ids); !status) {
         return forward(status);
     }
+    if (Status status = makeRunner(static_cast<std::int64_t>(ids.size())); !status) {
+        return forward(status);
+    }
     if (Status status = makeCache(static_cast<std::int64_t>(ids.size())); !status) {
         return forward(status);
     }
@@ -242,27 +292,11 @@ Result<std::unique_ptr<Scorer>> Scorer::create(const std::filesystem::path& mode
     if (!backend) {
         return forward(backend);
     }
-    const std::int64_t vocab = std::max<std::int64_t>(1, source->spec.vocabSize);
-    const std::int64_t maxRows =
-        std::clamp<std::int64_t>(kMostRowFloats / vocab, options.batch, kStepTokens);
-    auto runner = Runner::create(**backend, *source,
-                                 {.kvType = options.kvType,
-                                  .compile = {.activations = options.activations,
-                                              .maxTokens = kStepTokens,
-                                              .maxOutputs = maxRows,
-                                              .maxSequences = options.batch}});
-    if (!runner) {
-        return forward(runner);
+    auto scorer = std::make_unique<EngineScorer>(std::move(*backend), std::move(*source), options);
+    if (Status status = scorer->makeRunner(1); !status) {
+        return forward(status);
     }
-    for (std::size_t slot = 0; slot < options.adapters.size(); ++slot) {
-        auto adapter = (*runner)->adapterMaker()->make(options.adapters[slot]);
-        if (!adapter) {
-            return forward(adapter);
-        }
-        (*runner)->setAdapter(static_cast<std::int32_t>(slot), std::move(adapter->adapter));
-    }
-    return std::make_unique<EngineScorer>(std::move(*backend), std::move(*runner), options,
-                                          source->spec.contextTokens, maxRows);
+    return Result<std::unique_ptr<Scorer>>(std::move(scorer));
 }
 
 }  // namespace quern::engine

@@ -29,6 +29,9 @@ constexpr std::array kFalconNames{NameRule{"ln_mlp", "ffn_norm"}};
 constexpr std::array kFalconGgufNames{NameRule{"attn_norm", "ffn_norm"},
                                       NameRule{"attn_norm_2", "attn_norm"}};
 
+// GGUF has the norm before the MLP under the name of one after attention.
+constexpr std::array kSeedOssGgufNames{NameRule{"post_attention_norm", "ffn_norm"}};
+
 constexpr std::array<Names, 1> kLlamaTypes{"llama"};
 constexpr std::array<Names, 1> kMistralTypes{"mistral"};
 constexpr std::array<Names, 1> kQwen2Types{"qwen2"};
@@ -38,7 +41,7 @@ constexpr std::array<Names, 1> kGemma2Types{"gemma2"};
 constexpr std::array<Names, 2> kGemma3Types{"gemma3_text", "gemma3"};
 constexpr std::array<Names, 1> kPhi3Types{"phi3"};
 constexpr std::array<Names, 1> kPhiTypes{"phi"};
-constexpr std::array<Names, 1> kOlmo2Types{"olmo2"};
+constexpr std::array<Names, 2> kOlmo2Types{"olmo2", "olmo3"};
 constexpr std::array<Names, 1> kSmolLm3Types{"smollm3"};
 constexpr std::array<Names, 1> kGraniteTypes{"granite"};
 constexpr std::array<Names, 1> kStableLmTypes{"stablelm"};
@@ -49,41 +52,11 @@ constexpr std::array<Names, 1> kGlm4Types{"glm4"};
 constexpr std::array<Names, 1> kNemotronTypes{"nemotron"};
 constexpr std::array<Names, 1> kExaone4Types{"exaone4"};
 constexpr std::array<Names, 1> kErnieTypes{"ernie4_5"};
+constexpr std::array<Names, 1> kArceeTypes{"arcee"};
+constexpr std::array<Names, 1> kSeedOssTypes{"seed_oss"};
 constexpr std::array<Names, 1> kGpt2Types{"gpt2"};
 constexpr std::array<Names, 1> kGptNeoXTypes{"gpt_neox"};
 constexpr std::array<Names, 1> kFalconTypes{"falcon"};
-
-constexpr std::array kMistralDefaults{ConfigDefault{"sliding_window", 4096}};
-constexpr std::array kGemmaDefaults{ConfigDefault{"head_dim", 256}};
-constexpr std::array kGemma2Defaults{ConfigDefault{"head_dim", 256},
-                                     ConfigDefault{"num_key_value_heads", 4},
-                                     ConfigDefault{"sliding_window", 4096},
-                                     ConfigDefault{"query_pre_attn_scalar", 256},
-                                     ConfigDefault{"attn_logit_softcapping", 50},
-                                     ConfigDefault{"final_logit_softcapping", 30}};
-constexpr std::array kGemma3Defaults{ConfigDefault{"head_dim", 256},
-                                     ConfigDefault{"num_attention_heads", 8},
-                                     ConfigDefault{"num_key_value_heads", 4},
-                                     ConfigDefault{"sliding_window", 4096},
-                                     ConfigDefault{"rope_theta", 1e6},
-                                     ConfigDefault{"rope_local_base_freq", 1e4},
-                                     ConfigDefault{"vocab_size", 262208},
-                                     ConfigDefault{"query_pre_attn_scalar", 256},
-                                     ConfigDefault{"max_position_embeddings", 131072}};
-constexpr std::array kSmolLm3Defaults{ConfigDefault{"rope_theta", 2e6}};
-constexpr std::array kOlmo2Defaults{ConfigDefault{"rms_norm_eps", 1e-5}};
-constexpr std::array kGraniteDefaults{ConfigDefault{"attention_multiplier", 1}};
-constexpr std::array kStableLmDefaults{ConfigDefault{"partial_rotary_factor", 0.25}};
-constexpr std::array kHalfRotary{ConfigDefault{"partial_rotary_factor", 0.5}};
-constexpr std::array kCohereDefaults{ConfigDefault{"logit_scale", 0.0625}};
-constexpr std::array kCohere2Defaults{ConfigDefault{"logit_scale", 0.0625},
-                                      ConfigDefault{"sliding_window", 4096}};
-constexpr std::array kGlm4Defaults{ConfigDefault{"partial_rotary_factor", 0.5},
-                                   ConfigDefault{"rms_norm_eps", 1.5625e-07}};
-constexpr std::array kExaone4Defaults{ConfigDefault{"rms_norm_eps", 1e-5}};
-constexpr std::array kErnieDefaults{ConfigDefault{"rms_norm_eps", 1e-5},
-                                    ConfigDefault{"rope_theta", 5e5}};
-constexpr std::array kGptNeoXDefaults{ConfigDefault{"partial_rotary_factor", 0.25}};
 
 constexpr std::array kArchitectures{
     Architecture{.gguf = "llama",
@@ -95,16 +68,18 @@ constexpr std::array kArchitectures{
     Architecture{.gguf = "llama",
                  .modelTypes = kMistralTypes,
                  .ggufRope = RopeLayout::kPairs,
-                 .windows = Windows::kAll,
-                 .defaults = kMistralDefaults},
-    Architecture{.gguf = "qwen2", .modelTypes = kQwen2Types},
-    Architecture{.gguf = "qwen3", .modelTypes = kQwen3Types, .qkNorm = QkNorm::kHeads},
+                 .windows = Windows::kAll},
+    Architecture{.gguf = "qwen2", .modelTypes = kQwen2Types, .windows = Windows::kFromLayer},
+    Architecture{.gguf = "qwen3",
+                 .modelTypes = kQwen3Types,
+                 .qkNorm = QkNorm::kHeads,
+                 .windows = Windows::kFromLayer},
     Architecture{.gguf = "gemma",
                  .modelTypes = kGemmaTypes,
                  .activation = Activation::kGeluTanh,
+                 .meansTanhByGelu = true,
                  .hfNormOffset = 1.0F,
-                 .scalesEmbedding = true,
-                 .defaults = kGemmaDefaults},
+                 .scalesEmbedding = true},
     Architecture{.gguf = "gemma2",
                  .modelTypes = kGemma2Types,
                  .activation = Activation::kGeluTanh,
@@ -115,8 +90,7 @@ constexpr std::array kArchitectures{
                  .windows = Windows::kAllButLast,
                  .windowPattern = 2,
                  .scaleByHiddenLayers = 46,
-                 .hfNames = kSandwichNames,
-                 .defaults = kGemma2Defaults},
+                 .hfNames = kSandwichNames},
     Architecture{.gguf = "gemma3",
                  .modelTypes = kGemma3Types,
                  .activation = Activation::kGeluTanh,
@@ -129,8 +103,7 @@ constexpr std::array kArchitectures{
                  .windowPattern = 6,
                  .hasLocalTheta = true,
                  .scaleByHiddenLayers = 62,
-                 .hfNames = kSandwichNames,
-                 .defaults = kGemma3Defaults},
+                 .hfNames = kSandwichNames},
     Architecture{.gguf = "phi3", .modelTypes = kPhi3Types, .windows = Windows::kAll},
     Architecture{.gguf = "phi2",
                  .modelTypes = kPhiTypes,
@@ -138,30 +111,30 @@ constexpr std::array kArchitectures{
                  .activation = Activation::kGeluTanh,
                  .isGated = false,
                  .isParallel = true,
-                 .qkNorm = QkNorm::kIfPresent,
-                 .defaults = kHalfRotary},
+                 .qkNorm = QkNorm::kIfPresent},
     Architecture{.gguf = "olmo2",
                  .modelTypes = kOlmo2Types,
                  .attentionNorms = kPostOnly,
                  .mlpNorms = kPostOnly,
                  .qkNorm = QkNorm::kWholeRow,
-                 .hfNames = kSandwichNames,
-                 .defaults = kOlmo2Defaults},
+                 .windows = Windows::kAllButLast,
+                 .windowPattern = 4,
+                 .hasLocalTheta = true,
+                 .localTheta = 0,
+                 .hfNames = kSandwichNames},
     Architecture{.gguf = "smollm3",
                  .modelTypes = kSmolLm3Types,
                  .ggufRope = RopeLayout::kPairs,
-                 .noRopeInterval = 4,
-                 .defaults = kSmolLm3Defaults},
+                 .windows = Windows::kWithoutRope,
+                 .noRopeInterval = 4},
     Architecture{.gguf = "granite",
                  .modelTypes = kGraniteTypes,
                  .ggufRope = RopeLayout::kPairs,
-                 .dividesLogits = true,
-                 .defaults = kGraniteDefaults},
+                 .dividesLogits = true},
     Architecture{.gguf = "stablelm",
                  .modelTypes = kStableLmTypes,
                  .norm = NormKind::kLayer,
-                 .qkNorm = QkNorm::kIfPresent,
-                 .defaults = kStableLmDefaults},
+                 .qkNorm = QkNorm::kIfPresent},
     Architecture{.gguf = "starcoder2",
                  .modelTypes = kStarcoder2Types,
                  .norm = NormKind::kLayer,
@@ -175,8 +148,7 @@ constexpr std::array kArchitectures{
                  .isParallel = true,
                  .qkNorm = QkNorm::kIfPresent,
                  .hfRope = RopeLayout::kPairs,
-                 .ggufRope = RopeLayout::kPairs,
-                 .defaults = kCohereDefaults},
+                 .ggufRope = RopeLayout::kPairs},
     Architecture{.gguf = "cohere2",
                  .modelTypes = kCohere2Types,
                  .norm = NormKind::kLayer,
@@ -186,23 +158,20 @@ constexpr std::array kArchitectures{
                  .ggufRope = RopeLayout::kPairs,
                  .windows = Windows::kAllButLast,
                  .windowPattern = 4,
-                 .ropesOnlyWindows = true,
-                 .defaults = kCohere2Defaults},
+                 .ropesOnlyWindows = true},
     Architecture{.gguf = "glm4",
                  .modelTypes = kGlm4Types,
                  .attentionNorms = kBoth,
                  .mlpNorms = kBoth,
                  .hfRope = RopeLayout::kPairs,
                  .ggufRope = RopeLayout::kPairs,
-                 .hfNames = kGlm4Names,
-                 .defaults = kGlm4Defaults},
+                 .hfNames = kGlm4Names},
     Architecture{.gguf = "nemotron",
                  .modelTypes = kNemotronTypes,
                  .norm = NormKind::kLayer,
                  .activation = Activation::kRelu2,
                  .isGated = false,
-                 .hfNormOffset = 1.0F,
-                 .defaults = kHalfRotary},
+                 .hfNormOffset = 1.0F},
     Architecture{.gguf = "exaone4",
                  .modelTypes = kExaone4Types,
                  .attentionNorms = kPostOnly,
@@ -211,13 +180,17 @@ constexpr std::array kArchitectures{
                  .windows = Windows::kAllButLast,
                  .windowPattern = 4,
                  .ropesOnlyWindows = true,
-                 .hfNames = kSandwichNames,
-                 .defaults = kExaone4Defaults},
+                 .hfNames = kSandwichNames},
     Architecture{.gguf = "ernie4_5",
                  .modelTypes = kErnieTypes,
                  .hfRope = RopeLayout::kPairs,
-                 .ggufRope = RopeLayout::kPairs,
-                 .defaults = kErnieDefaults},
+                 .ggufRope = RopeLayout::kPairs},
+    Architecture{.gguf = "arcee",
+                 .modelTypes = kArceeTypes,
+                 .activation = Activation::kRelu2,
+                 .isGated = false,
+                 .ggufRope = RopeLayout::kPairs},
+    Architecture{.gguf = "seed_oss", .modelTypes = kSeedOssTypes, .ggufNames = kSeedOssGgufNames},
     Architecture{.gguf = "gpt2",
                  .modelTypes = kGpt2Types,
                  .norm = NormKind::kLayer,
@@ -232,7 +205,6 @@ constexpr std::array kArchitectures{
                  .activation = Activation::kGelu,
                  .isGated = false,
                  .isParallel = true,
-                 .defaults = kGptNeoXDefaults,
                  .fusedQkv = FusedQkv::kHeads},
     Architecture{.gguf = "falcon",
                  .modelTypes = kFalconTypes,
@@ -257,15 +229,9 @@ constexpr std::string_view kBiases = "positions as biases of attention (ALiBi)";
 constexpr std::string_view kState = "layers that keep a state instead of a cache";
 
 constexpr std::array kPartial{
-    Partial{"granitemoe", kExperts, "granite"},
-    Partial{"ernie4_5-moe", kExperts, "ernie4_5"},
-    Partial{"ernie4_5_moe", kExperts, "ernie4_5"},
-    Partial{"jina-bert-v2", kBiases, "bert"},
-    Partial{"mamba", kState, "mamba2"},
-    Partial{"lfm2moe", kExperts, "lfm2"},
-    Partial{"lfm2_moe", kExperts, "lfm2"},
-    Partial{"granitehybrid", kState, "granite"},
-    Partial{"falcon-h1", kState, "falcon"},
+    Partial{"jina-bert-v2", kBiases, "bert"},    Partial{"mamba", kState, "mamba2"},
+    Partial{"phimoe", kExperts, "phi3"},         Partial{"phi3moe", kExperts, "phi3"},
+    Partial{"granitehybrid", kState, "granite"}, Partial{"falcon-h1", kState, "falcon"},
 };
 
 // The known architecture whose name begins most alike.
@@ -300,7 +266,8 @@ const Architecture* findArchitecture(Matches matches) {
 }  // namespace
 
 const Architecture* architectureOfGguf(std::string_view name) {
-    return findArchitecture([&](const Architecture& known) { return known.gguf == name; });
+    return findArchitecture(
+        [&](const Architecture& known) { return known.gguf == name && !known.isFolderOnly; });
 }
 
 const Architecture* architectureOfModelType(std::string_view modelType) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -17,7 +18,8 @@ struct NameRule {
     std::string_view to;
 };
 
-/// A value that a Hugging Face config.json leaves out because it is its class's default.
+/// A value that a Hugging Face config.json leaves out and its class has not either (those that it
+/// has: class_defaults.h).
 struct ConfigDefault {
     std::string_view key;
     double value = 0;
@@ -43,6 +45,9 @@ enum class Windows : std::uint8_t {
     kAll,          // every layer
     kAllButLast,   // of each group of `pattern` layers all but the last …
     kAllButFirst,  // … or all but the first
+    kFromLayer,    // folders only: those from max_window_layers on (Qwen 2) …
+    kOddBefore,    // … or the first, third, … before it (Qwen 2 MoE)
+    kWithoutRope,  // folders only: those without positions (SmolLM 3)
 };
 
 /// What layers without attention have in its place (see StateSpec).
@@ -52,7 +57,11 @@ enum class StateKind : std::uint8_t { kNone, kShortConv, kMamba2, kDeltaNet };
 struct ExpertRules {
     bool isAllowed = false;
     kernels::Gating gating = kernels::Gating::kSoftmax;
-    bool normalizes = false;  // GGUF only
+    bool normalizes = false;  // in a GGUF file
+    /// In a folder, whatever its config says; absent: what it says.
+    std::optional<bool> hfNormalizes{};
+    bool hasInterval =
+        false;  // readers of a GGUF file expect how far layers with experts are apart
     /// gpt-oss: its gated unit's limit, and Hugging Face matrices that are [in, out] with gate and
     /// up in turns.
     float gluLimit = 0.0F;
@@ -62,11 +71,14 @@ struct ExpertRules {
 /// An architecture as data: what its files do not say, or say in their own way. What a file does
 /// say (sizes, windows, scales) is read into Hyperparameters.
 struct Architecture {
-    std::string_view gguf;                         // general.architecture
+    std::string_view gguf;                         // general.architecture …
+    bool isFolderOnly = false;                     // … of files that are not read and written yet
     std::span<const std::string_view> modelTypes;  // model_type of config.json
 
     kernels::NormKind norm = kernels::NormKind::kRms;
     kernels::Activation activation = kernels::Activation::kSilu;  // a config may say another
+    bool meansTanhByGelu =
+        false;  // its early configs say gelu, and its class reads gelu_pytorch_tanh
     bool isGated = true;
     BlockNorms attentionNorms{};
     BlockNorms mlpNorms{};
@@ -84,11 +96,12 @@ struct Architecture {
     bool hasPositionEmbedding = false;
     bool hasSinks = false;
     bool isLatent = false;   // multi-head latent attention
-    bool roundsYarn = true;  // the range of dimensions that YaRN blends
+    bool roundsYarn = true;  // in a GGUF file: the range of dimensions that YaRN blends
 
     Windows windows = Windows::kNone;
     std::int64_t windowPattern = 1;
-    bool hasLocalTheta = false;       // window layers have a rope of their own (Gemma 3)
+    bool hasLocalTheta = false;       // window layers have a rope of their own (Gemma 3) …
+    double localTheta = 10000.0;      // … where a file does not say; 0: the others' theta
     bool ropesOnlyWindows = false;    // layers without a window have no positions, …
     std::int64_t noRopeInterval = 0;  // … or every n-th layer has none
     /// GGUF only: with this many layers scores are scaled by the hidden size a head, not by the

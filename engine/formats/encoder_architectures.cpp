@@ -57,10 +57,7 @@ constexpr std::array<Names, 3> kRobertaTypes{"xlm-roberta", "roberta", "camember
 constexpr std::array<Names, 1> kModernBertTypes{"modernbert"};
 constexpr std::array<Names, 1> kNomicTypes{"nomic_bert"};
 
-constexpr std::array kBertDefaults{ConfigDefault{"layer_norm_eps", 1e-12}};
-constexpr std::array kModernBertDefaults{
-    ConfigDefault{"local_attention", 128}, ConfigDefault{"global_attn_every_n_layers", 3},
-    ConfigDefault{"global_rope_theta", 160000}, ConfigDefault{"rope_local_base_freq", 10000}};
+constexpr std::array kModernBertDefaults{ConfigDefault{"global_attn_every_n_layers", 3}};
 constexpr std::array kNomicDefaults{ConfigDefault{"layer_norm_epsilon", 1e-12}};
 
 constexpr Architecture kBert{.gguf = "bert",
@@ -73,7 +70,6 @@ constexpr Architecture kBert{.gguf = "bert",
                              .hasPositionEmbedding = true,
                              .hfNames = kBertNames,
                              .ggufNames = kBertGgufNames,
-                             .defaults = kBertDefaults,
                              .isBidirectional = true,
                              .hasTokenTypes = true,
                              .hasEmbeddingNorm = true,

@@ -15,8 +15,15 @@ constexpr std::array<Names, 1> kQwen2MoeTypes{"qwen2_moe"};
 constexpr std::array<Names, 1> kQwen3MoeTypes{"qwen3_moe"};
 constexpr std::array<Names, 1> kGptOssTypes{"gpt_oss"};
 
+constexpr std::array<Names, 2> kGraniteMoeTypes{"granitemoe", "granitemoeshared"};
+constexpr std::array<Names, 1> kErnieMoeTypes{"ernie4_5_moe"};
+constexpr std::array<Names, 1> kOlmoeTypes{"olmoe"};
+constexpr std::array<Names, 1> kGlm4MoeTypes{"glm4_moe"};
+
 // GGUF has the norm before the experts under the name of one after attention.
-constexpr std::array kGptOssGgufNames{NameRule{"post_attention_norm", "ffn_norm"}};
+constexpr std::array kPostIsMlpNorm{NameRule{"post_attention_norm", "ffn_norm"}};
+constexpr std::array kGraniteMoeNames{NameRule{"shared_mlp.input_linear", "ffn_gate_up_shexp"},
+                                      NameRule{"shared_mlp.output_linear", "ffn_down_shexp"}};
 
 constexpr std::array<Names, 1> kDeepSeekV2Types{"deepseek_v2"};
 constexpr std::array<Names, 1> kDeepSeekV3Types{"deepseek_v3"};
@@ -28,61 +35,22 @@ constexpr std::array kLatentNames{NameRule{"self_attn.q_a_proj", "attn_q_a"},
                                   NameRule{"self_attn.kv_a_layernorm", "attn_kv_a_norm"},
                                   NameRule{"self_attn.kv_b_proj", "attn_kv_b"}};
 
-constexpr std::array kMixtralDefaults{
-    ConfigDefault{"num_local_experts", 8}, ConfigDefault{"num_experts_per_tok", 2},
-    ConfigDefault{"norm_topk_prob", 1}, ConfigDefault{"rms_norm_eps", 1e-5},
-    ConfigDefault{"rope_theta", 1e6}};
-constexpr std::array kQwen2MoeDefaults{ConfigDefault{"num_experts", 60},
-                                       ConfigDefault{"num_experts_per_tok", 4},
-                                       ConfigDefault{"moe_intermediate_size", 1408},
-                                       ConfigDefault{"shared_expert_intermediate_size", 5632}};
-constexpr std::array kQwen3MoeDefaults{
-    ConfigDefault{"num_local_experts", 128}, ConfigDefault{"num_experts", 128},
-    ConfigDefault{"num_experts_per_tok", 8}, ConfigDefault{"moe_intermediate_size", 768}};
-
-constexpr std::array kGptOssDefaults{
-    ConfigDefault{"num_local_experts", 128}, ConfigDefault{"num_experts_per_tok", 4},
-    ConfigDefault{"head_dim", 64},           ConfigDefault{"sliding_window", 128},
-    ConfigDefault{"rms_norm_eps", 1e-5},     ConfigDefault{"rope_theta", 150000},
-    ConfigDefault{"swiglu_limit", 7}};
-
-constexpr std::array kDeepSeekV2Defaults{
-    ConfigDefault{"n_routed_experts", 64},  ConfigDefault{"n_shared_experts", 2},
-    ConfigDefault{"kv_lora_rank", 512},     ConfigDefault{"q_lora_rank", 1536},
-    ConfigDefault{"qk_nope_head_dim", 128}, ConfigDefault{"qk_rope_head_dim", 64},
-    ConfigDefault{"v_head_dim", 128},       ConfigDefault{"moe_intermediate_size", 1407}};
-constexpr std::array kDeepSeekV3Defaults{ConfigDefault{"n_routed_experts", 256},
-                                         ConfigDefault{"n_shared_experts", 1},
-                                         ConfigDefault{"num_experts_per_tok", 8},
-                                         ConfigDefault{"first_k_dense_replace", 3},
-                                         ConfigDefault{"kv_lora_rank", 512},
-                                         ConfigDefault{"q_lora_rank", 1536},
-                                         ConfigDefault{"qk_nope_head_dim", 128},
-                                         ConfigDefault{"qk_rope_head_dim", 64},
-                                         ConfigDefault{"v_head_dim", 128},
-                                         ConfigDefault{"moe_intermediate_size", 2048},
-                                         ConfigDefault{"norm_topk_prob", 1},
-                                         ConfigDefault{"routed_scaling_factor", 2.5},
-                                         ConfigDefault{"n_group", 8},
-                                         ConfigDefault{"topk_group", 4}};
-
 constexpr std::array kArchitectures{
     // Its GGUF files say llama.
     Architecture{.gguf = "llama",
                  .modelTypes = kMixtralTypes,
                  .ggufRope = RopeLayout::kPairs,
                  .windows = Windows::kAll,
-                 .experts = {.isAllowed = true, .normalizes = true},
-                 .defaults = kMixtralDefaults},
+                 .experts = {.isAllowed = true, .normalizes = true, .hfNormalizes = true}},
     Architecture{.gguf = "qwen2moe",
                  .modelTypes = kQwen2MoeTypes,
-                 .experts = {.isAllowed = true},
-                 .defaults = kQwen2MoeDefaults},
+                 .windows = Windows::kOddBefore,
+                 .experts = {.isAllowed = true}},
     Architecture{.gguf = "qwen3moe",
                  .modelTypes = kQwen3MoeTypes,
                  .qkNorm = QkNorm::kHeads,
-                 .experts = {.isAllowed = true, .normalizes = true},
-                 .defaults = kQwen3MoeDefaults},
+                 .windows = Windows::kAll,
+                 .experts = {.isAllowed = true, .normalizes = true}},
     Architecture{.gguf = "gpt-oss",
                  .modelTypes = kGptOssTypes,
                  .hasSinks = true,
@@ -93,16 +61,37 @@ constexpr std::array kArchitectures{
                              .gating = Gating::kSoftmaxOfChosen,
                              .gluLimit = 7.0F,
                              .isInterleaved = true},
-                 .ggufNames = kGptOssGgufNames,
-                 .defaults = kGptOssDefaults},
+                 .ggufNames = kPostIsMlpNorm},
+    Architecture{.gguf = "granitemoe",
+                 .modelTypes = kGraniteMoeTypes,
+                 .ggufRope = RopeLayout::kPairs,
+                 .dividesLogits = true,
+                 .experts = {.isAllowed = true, .normalizes = true, .hfNormalizes = true},
+                 .hfNames = kGraniteMoeNames},
+    Architecture{.gguf = "ernie4_5-moe",
+                 .modelTypes = kErnieMoeTypes,
+                 .hfRope = RopeLayout::kPairs,
+                 .ggufRope = RopeLayout::kPairs,
+                 .experts = {.isAllowed = true,
+                             .normalizes = true,
+                             .hfNormalizes = true,
+                             .hasInterval = true}},
+    Architecture{.gguf = "olmoe",
+                 .modelTypes = kOlmoeTypes,
+                 .qkNorm = QkNorm::kWholeRow,
+                 .experts = {.isAllowed = true}},
+    Architecture{.gguf = "glm4moe",
+                 .modelTypes = kGlm4MoeTypes,
+                 .qkNorm = QkNorm::kIfPresent,
+                 .experts = {.isAllowed = true, .gating = Gating::kSigmoid, .normalizes = true},
+                 .ggufNames = kPostIsMlpNorm},
     Architecture{.gguf = "deepseek2",
                  .modelTypes = kDeepSeekV2Types,
                  .hfRope = RopeLayout::kPairs,
                  .ggufRope = RopeLayout::kPairs,
                  .isLatent = true,
-                 .experts = {.isAllowed = true},
-                 .hfNames = kLatentNames,
-                 .defaults = kDeepSeekV2Defaults},
+                 .experts = {.isAllowed = true, .hfNormalizes = false},
+                 .hfNames = kLatentNames},
     // Its GGUF files say deepseek2.
     Architecture{.gguf = "deepseek2",
                  .modelTypes = kDeepSeekV3Types,
@@ -110,8 +99,7 @@ constexpr std::array kArchitectures{
                  .ggufRope = RopeLayout::kPairs,
                  .isLatent = true,
                  .experts = {.isAllowed = true, .gating = Gating::kSigmoid},
-                 .hfNames = kLatentNames,
-                 .defaults = kDeepSeekV3Defaults},
+                 .hfNames = kLatentNames},
 };
 
 }  // namespace

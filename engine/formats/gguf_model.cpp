@@ -60,6 +60,15 @@ Status checkVocabulary(const GgufFile& file, std::int64_t rows) {
     return {};
 }
 
+bool isOfGuessingLayer(const Hyperparameters& parameters, std::string_view name) {
+    for (std::int64_t i = 0; i < parameters.guessingLayers; ++i) {
+        if (name.starts_with("blk." + std::to_string(parameters.layers() + i) + ".")) {
+            return true;
+        }
+    }
+    return false;
+}
+
 // Brings the file's names to canonical ones where they differ.
 void renameTensors(const Architecture& architecture, const Hyperparameters& parameters,
                    TensorTable& table) {
@@ -80,11 +89,13 @@ void renameTensors(const Architecture& architecture, const Hyperparameters& para
             }
         }
         // Gate and up in one tensor go by the name of the second.
-        const std::string up = prefix + "ffn_up.weight";
-        const auto view = table.find(up);
-        if (architecture.isGated && view && !table.has(prefix + "ffn_gate.weight")) {
-            table.set(prefix + "ffn_gate_up.weight", *view);
-            table.remove(up);
+        const bool isFused = architecture.isGated && !table.has(prefix + "ffn_gate.weight");
+        for (const std::string_view suffix : {".weight", ".bias"}) {
+            const std::string up = prefix + "ffn_up" + std::string(suffix);
+            if (const auto view = table.find(up); isFused && view) {
+                table.set(prefix + "ffn_gate_up" + std::string(suffix), *view);
+                table.remove(up);
+            }
         }
     }
 }
@@ -166,7 +177,9 @@ Result<ReadModel> readGguf(const fs::path& path) {
         return forward(status);
     }
     for (const GgufTensor& tensor : file->tensors()) {
-        model.tensors->set(std::string(tensor.name), tensor.view);
+        if (!isOfGuessingLayer(model.parameters, tensor.name)) {
+            model.tensors->set(std::string(tensor.name), tensor.view);
+        }
     }
     model.tensors->keepFile(file, [raw = file.get()] { raw->releasePages(); });
     renameTensors(*model.architecture, model.parameters, *model.tensors);

@@ -17,6 +17,8 @@ namespace {
 
 using Keys = GgufKeys;
 
+constexpr std::int64_t kMostGuessingLayers = 64;
+
 // The values of a small vector of the file, whatever its type.
 std::vector<double> readFactors(const GgufFile& file, std::string_view name, Keys& keys) {
     const GgufTensor* tensor = file.find(name);
@@ -95,8 +97,9 @@ void readRope(const GgufFile& file, const Architecture& architecture, Keys& keys
     }
     readRopeScaling(keys, architecture.roundsYarn, rope);
     if (architecture.hasLocalTheta) {
+        const double theta = architecture.localTheta > 0 ? architecture.localTheta : rope.theta;
         parameters.localRope = RopeSpec{.rotaryDim = rope.rotaryDim,
-                                        .theta = keys.numberOr("rope.freq_base_swa", 10000.0),
+                                        .theta = keys.numberOr("rope.freq_base_swa", theta),
                                         .layout = rope.layout};
     }
 }
@@ -151,10 +154,18 @@ Result<Hyperparameters> readGgufParameters(const GgufFile& file, const Architect
     const GgufMetadata& metadata = file.metadata();
     Keys keys(metadata, architecture.gguf);
     Hyperparameters parameters;
-    const std::int64_t layers = keys.integer("block_count");
+    const std::int64_t blocks = keys.integer("block_count");
+    parameters.guessingLayers = keys.integerOr("nextn_predict_layers", 0);
+    if (parameters.guessingLayers < 0 || parameters.guessingLayers > kMostGuessingLayers) {
+        keys.setError({.code = ErrorCode::kCorrupt,
+                       .message = "metadata key " + quotedName(keys.full("nextn_predict_layers")) +
+                                  " is " + std::to_string(parameters.guessingLayers) + "; 0 to " +
+                                  std::to_string(kMostGuessingLayers) + " are allowed"});
+    }
     if (keys.error()) {
         return tl::unexpected<Error>(*keys.error());
     }
+    const std::int64_t layers = blocks - parameters.guessingLayers;
     if (auto status =
             checkLayerCount(layers, file.tensors().size(), quotedName(keys.full("block_count")));
         !status) {
@@ -191,8 +202,9 @@ Result<Hyperparameters> readGgufParameters(const GgufFile& file, const Architect
     parameters.hasMlp = architecture.hasMlp;
     readGgufState(keys, architecture, parameters);
     readRope(file, architecture, keys, parameters);
+    applyRopeInterval(architecture.noRopeInterval, parameters);
     readWindows(metadata, architecture, keys, parameters);
-    applyRopeRule(architecture, parameters);
+    applyRopeRule(architecture, keys.integerOr("attention.sliding_window", 0), parameters);
     readGgufExperts(file, architecture, keys, parameters);
     readPooling(keys, parameters);
 

@@ -1,8 +1,12 @@
 #include "engine/formats/hf_config.h"
 
+#include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <limits>
 #include <utility>
+
+#include "engine/formats/class_defaults.h"
 
 namespace quern::engine {
 
@@ -69,11 +73,8 @@ std::optional<double> HfConfig::number(Keys keys) {
         }
     }
     for (const std::string_view key : keys) {
-        for (const ConfigDefault& standard : m_architecture.defaults) {
-            // A null is a value: "no window" is not the default window.
-            if (standard.key == key && !m_config.contains(key)) {
-                return standard.value;
-            }
+        if (const auto value = standardNumber(key)) {
+            return value;
         }
     }
     return std::nullopt;
@@ -87,6 +88,25 @@ double HfConfig::fractionOr(Keys keys, double limit, double fallback) {
                                           " is allowed");
     }
     return value;
+}
+
+std::string_view HfConfig::standard(std::string_view key) const {
+    return m_config.contains(key) ? std::string_view() : classDefault(m_modelType, key);
+}
+
+std::optional<double> HfConfig::standardNumber(std::string_view key) const {
+    if (m_config.contains(key)) {
+        return std::nullopt;
+    }
+    const auto known = std::ranges::find(m_architecture.defaults, key, &ConfigDefault::key);
+    if (known != m_architecture.defaults.end()) {
+        return known->value;
+    }
+    const std::string_view text = standard(key);
+    double value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    return error == std::errc() && end == text.data() + text.size() ? std::optional(value)
+                                                                    : std::nullopt;
 }
 
 std::optional<std::int64_t> HfConfig::integer(Keys keys) {
@@ -114,12 +134,11 @@ std::int64_t HfConfig::required(Keys keys) {
 std::optional<bool> HfConfig::boolean(std::string_view key) {
     const Json* value = find({key});
     if (value == nullptr) {
-        for (const ConfigDefault& standard : m_architecture.defaults) {
-            if (standard.key == key && !m_config.contains(key)) {
-                return standard.value != 0;
-            }
+        if (const auto number = standardNumber(key)) {
+            return *number != 0;
         }
-        return std::nullopt;
+        const std::string_view text = standard(key);
+        return text == "true" || text == "false" ? std::optional(text == "true") : std::nullopt;
     }
     if (!value->is_boolean()) {
         setError(ErrorCode::kCorrupt, std::string(key) + " is neither true nor false");
@@ -131,6 +150,11 @@ std::optional<bool> HfConfig::boolean(std::string_view key) {
 std::string HfConfig::string(Keys keys) {
     const Json* value = find(keys);
     if (value == nullptr) {
+        for (const std::string_view key : keys) {
+            if (const std::string_view text = standard(key); !text.empty()) {
+                return std::string(text);
+            }
+        }
         return {};
     }
     if (!value->is_string()) {

@@ -11,14 +11,15 @@
 namespace quern::engine {
 
 /// Reads values of a config.json. Each is asked for by the names it goes by, the first one that is
-/// there and not null counts; then the class's defaults. The first error stays, so that a config is
-/// read without a check a line. One thread; borrows the config.
+/// there and not null counts; then what the architecture knows, then what the class of `modelType`
+/// takes for one that is left out. The first error stays, so that a config is read without a check
+/// a line. One thread; borrows the config.
 class HfConfig {
 public:
     using Keys = std::initializer_list<std::string_view>;
 
-    HfConfig(const Json& config, const Architecture& architecture)
-        : m_config(config), m_architecture(architecture) {}
+    HfConfig(const Json& config, const Architecture& architecture, std::string_view modelType)
+        : m_config(config), m_architecture(architecture), m_modelType(modelType) {}
 
     [[nodiscard]] const std::optional<Error>& error() const { return m_error; }
     void setError(ErrorCode code, std::string message);
@@ -26,6 +27,9 @@ public:
     /// Null when none is there.
     [[nodiscard]] const Json* find(Keys keys) const;
     [[nodiscard]] bool has(Keys keys) const { return find(keys) != nullptr; }
+    /// What stands for a key that is left out, as text; empty when nothing does. A null is a value:
+    /// "no window" is not the default window.
+    [[nodiscard]] std::string_view standard(std::string_view key) const;
 
     /// Absent only when neither the config nor the defaults have it. An error when it is infinite
     /// or no number.
@@ -53,9 +57,11 @@ private:
     [[nodiscard]] std::optional<double> toNumber(const Json& value, std::string_view key);
     /// The name that the value goes by here; the first where it is not there.
     [[nodiscard]] std::string nameOf(Keys keys) const;
+    [[nodiscard]] std::optional<double> standardNumber(std::string_view key) const;
 
     const Json& m_config;
     const Architecture& m_architecture;
+    std::string_view m_modelType;
     std::optional<Error> m_error;
 };
 

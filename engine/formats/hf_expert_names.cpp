@@ -10,18 +10,26 @@ namespace quern::engine {
 
 namespace {
 
-constexpr std::array<std::string_view, 2> kBlocks{"mlp.", "block_sparse_moe."};
+constexpr std::array<std::string_view, 3> kBlocks{"mlp.", "block_sparse_moe.", "feed_forward."};
 
 constexpr std::array kNames{NameRule{"gate.weight", "ffn_gate_inp.weight"},
                             NameRule{"router.weight", "ffn_gate_inp.weight"},
                             NameRule{"router.bias", "ffn_gate_inp.bias"},
+                            NameRule{"router.layer.weight", "ffn_gate_inp.weight"},
                             NameRule{"gate.e_score_correction_bias", "exp_probs_b.bias"},
+                            NameRule{"moe_statics.e_score_correction_bias", "exp_probs_b.bias"},
+                            NameRule{"expert_bias", "exp_probs_b.bias"},
+                            NameRule{"input_linear.weight", "ffn_gate_up_exps.weight"},
+                            NameRule{"output_linear.weight", "ffn_down_exps.weight"},
                             NameRule{"shared_expert.gate_proj.weight", "ffn_gate_shexp.weight"},
                             NameRule{"shared_expert.up_proj.weight", "ffn_up_shexp.weight"},
                             NameRule{"shared_expert.down_proj.weight", "ffn_down_shexp.weight"},
                             NameRule{"shared_experts.gate_proj.weight", "ffn_gate_shexp.weight"},
                             NameRule{"shared_experts.up_proj.weight", "ffn_up_shexp.weight"},
                             NameRule{"shared_experts.down_proj.weight", "ffn_down_shexp.weight"},
+                            NameRule{"shared_experts.gate_proj.bias", "ffn_gate_shexp.bias"},
+                            NameRule{"shared_experts.up_proj.bias", "ffn_up_shexp.bias"},
+                            NameRule{"shared_experts.down_proj.bias", "ffn_down_shexp.bias"},
                             NameRule{"shared_expert_gate.weight", "ffn_gate_inp_shexp.weight"},
                             NameRule{"experts.gate_up_proj", "ffn_gate_up_exps.weight"},
                             NameRule{"experts.gate_up_proj_bias", "ffn_gate_up_exps.bias"},

@@ -40,10 +40,12 @@ void readGroups(HfConfig& config, ExpertsSpec& experts) {
     experts.ranksGroupsByTwo = experts.gating == Gating::kSigmoid;
 }
 
-// Which layers have experts: from a first one on, each n-th, and not those of a list.
+// Which layers have experts: from a first one on to a last one, each n-th, and not those of a list.
 void readLayers(HfConfig& config, Hyperparameters& parameters) {
-    const std::int64_t first = config.integerOr({"first_k_dense_replace"}, 0);
-    const std::int64_t step = config.integerOr({"decoder_sparse_step"}, 1);
+    const std::int64_t first =
+        config.integerOr({"first_k_dense_replace", "num_dense_layers", "moe_layer_start_index"}, 0);
+    const std::int64_t last = config.integerOr({"moe_layer_end_index"}, -1);
+    const std::int64_t step = config.integerOr({"decoder_sparse_step", "moe_layer_interval"}, 1);
     const std::int64_t frequency = config.integerOr({"moe_layer_freq"}, 1);
     if (step < 1 || frequency < 1) {
         config.setError(ErrorCode::kCorrupt, "decoder_sparse_step is " + std::to_string(step) +
@@ -56,10 +58,10 @@ void readLayers(HfConfig& config, Hyperparameters& parameters) {
     if (const Json* list = config.find({"mlp_only_layers"}); list != nullptr) {
         dense = config.numbers(*list, "mlp_only_layers");
     }
-    for (std::size_t i = 0; i < parameters.heads.size(); ++i) {
-        const auto layer = static_cast<std::int64_t>(i);
+    for (std::int64_t layer = 0; layer < parameters.layers(); ++layer) {
         parameters.hasExperts.push_back(
-            layer >= first && (layer + 1) % step == 0 && layer % frequency == 0 &&
+            layer >= first && (last < 0 || layer <= last) && (layer + 1) % step == 0 &&
+            layer % frequency == 0 &&
             std::find(dense.begin(), dense.end(), static_cast<double>(layer)) == dense.end());
     }
 }
@@ -72,15 +74,17 @@ void readHfExperts(HfConfig& config, const Architecture& architecture,
         return;
     }
     ExpertsSpec& experts = parameters.experts;
-    experts.count = config.integerOr({"num_local_experts", "num_experts", "n_routed_experts"}, 0);
+    experts.count = config.integerOr(
+        {"num_local_experts", "num_experts", "n_routed_experts", "moe_num_experts"}, 0);
     if (experts.count == 0) {
         return;
     }
-    experts.used = config.required({"num_experts_per_tok", "experts_per_token"});
+    experts.used = config.required({"num_experts_per_tok", "experts_per_token", "moe_k"});
     experts.intermediate =
         config.integerOr({"moe_intermediate_size"}, parameters.intermediate.front());
     experts.gating = readGating(config, architecture.experts.gating);
-    experts.normalizes = config.booleanOr("norm_topk_prob", false);
+    experts.normalizes =
+        architecture.experts.hfNormalizes.value_or(config.booleanOr("norm_topk_prob", false));
     experts.scale = static_cast<float>(config.numberOr({"routed_scaling_factor"}, 1));
     readGroups(config, experts);
     if (architecture.experts.gluLimit > 0) {
@@ -89,12 +93,15 @@ void readHfExperts(HfConfig& config, const Architecture& architecture,
         experts.gluAlpha = static_cast<float>(
             config.numberOr({"swiglu_alpha"}, static_cast<double>(experts.gluAlpha)));
     }
-    if (config.number({"shared_expert_intermediate_size"})) {
+    if (const auto width = config.integer({"shared_intermediate_size"})) {
+        experts.sharedIntermediate = *width;
+    } else if (config.number({"shared_expert_intermediate_size"})) {
         experts.sharedIntermediate = config.integerOr({"shared_expert_intermediate_size"}, 0);
         experts.hasSharedGate = experts.sharedIntermediate > 0;
     } else {
         const std::int64_t most = std::int64_t{1} << 16;
-        const std::int64_t shared = config.integerOr({"n_shared_experts"}, 0);
+        const std::int64_t shared =
+            config.integerOr({"n_shared_experts", "moe_num_shared_experts"}, 0);
         if (shared < 0 || shared > most) {
             config.setError(ErrorCode::kCorrupt, "n_shared_experts is " + std::to_string(shared) +
                                                      "; 0 to " + std::to_string(most) +

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "engine/formats/gguf_metadata.h"
+#include "engine/formats/head_norms.h"
 #include "engine/formats/hf_names.h"
 #include "engine/formats/hf_parameters.h"
 #include "engine/formats/hf_pooling.h"
@@ -192,6 +193,16 @@ bool isActivationScale(std::string_view name) {
     return name.ends_with(".input_scale") || name.ends_with(".activation_scale");
 }
 
+// Layers behind the last one that guess tokens ahead: nothing of the model's own answers passes
+// them.
+bool isOfGuessingLayer(const Folder& folder, std::string_view name) {
+    const std::int64_t layers = sizeOf(folder.config, {"num_hidden_layers"});
+    const std::int64_t guessing =
+        sizeOf(folder.config, {"num_nextn_predict_layers", "num_mtp_layers"});
+    const std::int64_t layer = layerOfHfName(name);
+    return layer >= layers && layer - layers < guessing;
+}
+
 // The scales of 8-bit matrices, once these have their names.
 Status readScales(const Folder& folder, ReadModel& model) {
     std::int64_t tileRows = 128;
@@ -207,7 +218,7 @@ Status readScales(const Folder& folder, ReadModel& model) {
     }
     for (const SafetensorsEntry& entry : folder.weights->entries()) {
         const std::string matrix = scaledName(entry.name);
-        if (matrix.empty()) {
+        if (matrix.empty() || isOfGuessingLayer(folder, matrix)) {
             continue;
         }
         const HfName name = canonicalHfName(*model.architecture, matrix);
@@ -239,7 +250,8 @@ bool isSequenceClassifier(const Json& config) {
 Status nameTensors(const Folder& folder, const Architecture& architecture, bool isScorer,
                    TensorTable& table) {
     for (const SafetensorsEntry& entry : folder.weights->entries()) {
-        if (!scaledName(entry.name).empty() || isActivationScale(entry.name)) {
+        if (!scaledName(entry.name).empty() || isActivationScale(entry.name) ||
+            isOfGuessingLayer(folder, entry.name)) {
             continue;
         }
         const HfName name = canonicalHfName(architecture, entry.name);
@@ -295,8 +307,8 @@ Result<ReadModel> readHfFolder(const fs::path& path) {
     if (model.architecture == nullptr) {
         return fail(ErrorCode::kUnsupported, whyUnknown(folder->modelType));
     }
-    auto parameters =
-        readHfParameters(folder->config, *model.architecture, folder->weights->entries().size());
+    auto parameters = readHfParameters(folder->config, *model.architecture, folder->modelType,
+                                       folder->weights->entries().size());
     if (!parameters) {
         return forward(parameters);
     }
@@ -330,6 +342,12 @@ Result<ReadModel> readHfFolder(const fs::path& path) {
     }
     model.tensors->keepFile(folder->weights,
                             [raw = folder->weights.get()] { raw->releasePages(); });
+    if (auto status = joinHeadNorms(model.parameters, *model.tensors); !status) {
+        return forward(status);
+    }
+    if (auto status = splitSharedExperts(model.parameters, *model.tensors); !status) {
+        return forward(status);
+    }
     if (auto status = checkTensors(*model.architecture, model.parameters, *model.tensors);
         !status) {
         return forward(status);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <span>
 
 #include "engine/formats/hf_expert_names.h"
@@ -145,6 +146,21 @@ LayerPart layerPart(std::string_view name) {
     return {};
 }
 
+// A norm a head (StableLM): "self_attn.q_layernorm.norms.7" → the stem before ".norms", and ".7".
+struct HeadPart {
+    std::string_view stem;
+    std::string_view number;
+};
+
+HeadPart headPart(std::string_view rest) {
+    constexpr std::string_view kNorms = ".norms";
+    const std::size_t dot = rest.rfind('.');
+    if (dot == std::string_view::npos || !rest.substr(0, dot).ends_with(kNorms)) {
+        return {.stem = rest, .number = {}};
+    }
+    return {.stem = rest.substr(0, dot - kNorms.size()), .number = rest.substr(dot)};
+}
+
 }  // namespace
 
 HfName canonicalHfName(const Architecture& architecture, std::string_view name) {
@@ -164,14 +180,15 @@ HfName canonicalHfName(const Architecture& architecture, std::string_view name) 
     }
     const std::string_view inner = withoutPrefix(stem);
     if (const LayerPart part = layerPart(inner); !part.number.empty()) {
-        const NameRule* rule = findRule(architecture.hfNames, part.rest);
+        const HeadPart head = headPart(part.rest);
+        const NameRule* rule = findRule(architecture.hfNames, head.stem);
         if (rule == nullptr) {
-            rule = findRule(kLayerNames, part.rest);
+            rule = findRule(kLayerNames, head.stem);
         }
         if (rule != nullptr) {
             return {.kind = HfName::Kind::kKnown,
                     .canonical = "blk." + std::string(part.number) + "." + std::string(rule->to) +
-                                 std::string(suffix)};
+                                 std::string(head.number) + std::string(suffix)};
         }
         if (const auto expert = canonicalExpertName(layerPart(withoutPrefix(name)).rest)) {
             return {.kind = HfName::Kind::kKnown,
@@ -183,6 +200,13 @@ HfName canonicalHfName(const Architecture& architecture, std::string_view name) 
     }
     return {.kind = isIgnored(name) ? HfName::Kind::kIgnored : HfName::Kind::kUnknown,
             .canonical = {}};
+}
+
+std::int64_t layerOfHfName(std::string_view name) {
+    std::int64_t layer = -1;
+    const std::string_view number = layerPart(withoutPrefix(name)).number;
+    (void)std::from_chars(number.data(), number.data() + number.size(), layer);
+    return layer;
 }
 
 }  // namespace quern::engine

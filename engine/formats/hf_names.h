@@ -19,4 +19,7 @@ struct HfName {
 /// no weights, and what belongs to other modalities.
 [[nodiscard]] HfName canonicalHfName(const Architecture& architecture, std::string_view name);
 
+/// The layer that a tensor is of, whatever it is called there; −1 outside of layers.
+[[nodiscard]] std::int64_t layerOfHfName(std::string_view name);
+
 }  // namespace quern::engine

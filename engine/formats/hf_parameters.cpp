@@ -1,6 +1,7 @@
 #include "engine/formats/hf_parameters.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <string>
 
@@ -16,32 +17,43 @@ namespace {
 
 using kernels::Activation;
 
-// Gemma's early configs say "gelu" and mean the approximation, as its reference reads them.
 Activation readActivation(HfConfig& config, const Architecture& architecture) {
+    struct Named {
+        std::string_view name;
+        Activation activation;
+    };
+    constexpr std::array kNamed{
+        Named{"silu", Activation::kSilu},
+        Named{"swish", Activation::kSilu},
+        Named{"swiglu", Activation::kSilu},
+        Named{"gelu", Activation::kGelu},
+        Named{"gelu_python", Activation::kGelu},
+        Named{"gelu_new", Activation::kGeluTanh},
+        Named{"gelu_pytorch_tanh", Activation::kGeluTanh},
+        Named{"gelu_fast", Activation::kGeluTanh},
+        Named{"gelu_accurate", Activation::kGeluTanh},
+        Named{"relu", Activation::kRelu},
+        Named{"relu2", Activation::kRelu2},
+        Named{"sigmoid", Activation::kSigmoid},
+        Named{"tanh", Activation::kTanh},
+        Named{"linear", Activation::kIdentity},
+    };
     const std::string name =
         config.string({"hidden_activation", "hidden_act", "activation_function", "activation"});
     if (name.empty()) {
         return architecture.activation;
     }
-    if (name == "silu" || name == "swish" || name == "swiglu") {
-        return Activation::kSilu;
+    const auto* found = std::ranges::find(kNamed, name, &Named::name);
+    if (found == kNamed.end()) {
+        config.setError(ErrorCode::kUnsupported,
+                        "hidden_act is '" + name.substr(0, 64) +
+                            "'; silu, gelu, gelu_new, gelu_pytorch_tanh, relu, relu2, sigmoid, "
+                            "tanh and linear are supported");
+        return architecture.activation;
     }
-    if (name == "gelu") {
-        return architecture.scalesEmbedding ? Activation::kGeluTanh : Activation::kGelu;
-    }
-    if (name == "gelu_new" || name == "gelu_pytorch_tanh" || name == "gelu_fast") {
-        return Activation::kGeluTanh;
-    }
-    if (name == "relu") {
-        return Activation::kRelu;
-    }
-    if (name == "relu2") {
-        return Activation::kRelu2;
-    }
-    config.setError(ErrorCode::kUnsupported,
-                    "hidden_act is '" + name.substr(0, 64) +
-                        "'; silu, gelu, gelu_new, gelu_pytorch_tanh, relu and relu2 are supported");
-    return architecture.activation;
+    return found->activation == Activation::kGelu && architecture.meansTanhByGelu
+               ? Activation::kGeluTanh
+               : found->activation;
 }
 
 // Falcon's three generations: one key/value head for all, groups, or one a head.
@@ -128,41 +140,45 @@ bool readLayerTypes(HfConfig& config, const Architecture& architecture, std::int
     return true;
 }
 
-void readWindows(HfConfig& config, const Architecture& architecture, Hyperparameters& parameters) {
-    std::int64_t window = config.integerOr({"sliding_window"}, 0);
+// 0 where there is none.
+std::int64_t readWindow(HfConfig& config, const Architecture& architecture) {
     if (architecture.isBidirectional && config.number({"local_attention"})) {
         // So many keys to both sides together, and the token's own.
-        window = config.integerOr({"local_attention"}, 0) / 2 + 1;
+        return config.integerOr({"local_attention"}, 0) / 2 + 1;
     }
-    if (!config.booleanOr("use_sliding_window", true)) {
-        window = 0;
-    }
+    return config.booleanOr("use_sliding_window", true) ? config.integerOr({"sliding_window"}, 0)
+                                                        : 0;
+}
+
+void readWindows(HfConfig& config, const Architecture& architecture, Hyperparameters& parameters) {
+    const std::int64_t window = readWindow(config, architecture);
     if (readLayerTypes(config, architecture, window, parameters)) {
         return;
     }
+    const std::int64_t middle = config.integerOr({"max_window_layers"}, parameters.layers());
+    for (std::int64_t i = 0; i < parameters.layers(); ++i) {
+        const bool isIn =
+            (architecture.windows == Windows::kFromLayer && i >= middle) ||
+            (architecture.windows == Windows::kOddBefore && i < middle && i % 2 == 0) ||
+            (architecture.windows == Windows::kWithoutRope &&
+             !parameters.hasRope[static_cast<std::size_t>(i)]);
+        parameters.window[static_cast<std::size_t>(i)] = isIn ? window : 0;
+    }
+    std::int64_t every = 0;
     const Json* pattern = config.find({"sliding_window_pattern", "_sliding_window_pattern"});
     if (pattern != nullptr && pattern->is_string()) {
         // "LLLG": one letter a layer of the pattern, the last one sees all.
-        const auto letters =
-            static_cast<std::int64_t>(pattern->get_ref<const std::string&>().size());
-        applyWindowRule(architecture, window, letters, parameters);
-        return;
+        every = static_cast<std::int64_t>(pattern->get_ref<const std::string&>().size());
+    } else {
+        every = config.integerOr(
+            {"sliding_window_pattern", "_sliding_window_pattern", "global_attn_every_n_layers"}, 0);
     }
-    const std::int64_t every = config.integerOr(
-        {"sliding_window_pattern", "_sliding_window_pattern", "global_attn_every_n_layers"}, 0);
     applyWindowRule(architecture, window, every, parameters);
-    // Qwen 2: windows from this layer on, where they are used at all.
-    if (config.has({"max_window_layers"}) && config.booleanOr("use_sliding_window", false)) {
-        const std::int64_t first = config.integerOr({"max_window_layers"}, 0);
-        for (std::size_t i = 0; i < parameters.window.size(); ++i) {
-            parameters.window[i] = static_cast<std::int64_t>(i) >= first ? window : 0;
-        }
-    }
 }
 
+// Layers without positions, where a list or an interval names them.
 void readPositionLayers(HfConfig& config, const Architecture& architecture,
                         Hyperparameters& parameters) {
-    applyRopeRule(architecture, parameters);
     if (architecture.noRopeInterval == 0) {
         return;
     }
@@ -181,11 +197,8 @@ void readPositionLayers(HfConfig& config, const Architecture& architecture,
         }
         return;
     }
-    const std::int64_t interval =
-        config.integerOr({"no_rope_layer_interval"}, architecture.noRopeInterval);
-    for (std::size_t i = 0; i < parameters.hasRope.size() && interval > 0; ++i) {
-        parameters.hasRope[i] = (static_cast<std::int64_t>(i) + 1) % interval != 0;
-    }
+    applyRopeInterval(config.integerOr({"no_rope_layer_interval"}, architecture.noRopeInterval),
+                      parameters);
 }
 
 void readScales(HfConfig& config, const Architecture& architecture, Hyperparameters& parameters) {
@@ -197,10 +210,7 @@ void readScales(HfConfig& config, const Architecture& architecture, Hyperparamet
     if (!config.booleanOr("scale_attn_weights", true)) {
         parameters.attentionScale = 1.0;
     }
-    if (config.booleanOr("scale_attn_by_inverse_layer_idx", false)) {
-        config.setError(ErrorCode::kUnsupported,
-                        "scale_attn_by_inverse_layer_idx is not supported yet");
-    }
+    parameters.scalesByLayer = config.booleanOr("scale_attn_by_inverse_layer_idx", false);
     parameters.attentionSoftcap =
         static_cast<float>(config.numberOr({"attn_logit_softcapping"}, 0));
     parameters.logitSoftcap = static_cast<float>(config.numberOr({"final_logit_softcapping"}, 0));
@@ -210,6 +220,22 @@ void readScales(HfConfig& config, const Architecture& architecture, Hyperparamet
     parameters.residualScale = config.numberOr({"residual_multiplier"}, 1);
     parameters.logitScale =
         config.numberOr({"logit_scale"}, 1) / config.numberOr({"logits_scaling"}, 1);
+}
+
+// Switches that change the model and that none of the models here has on.
+void checkSwitches(HfConfig& config) {
+    for (const std::string_view key :
+         {"use_bidirectional_attention", "is_decoder", "add_cross_attention"}) {
+        if (config.booleanOr(key, false)) {
+            config.setError(ErrorCode::kUnsupported,
+                            std::string(key) + " is true, which is not supported yet");
+        }
+    }
+    if (config.has({"clip_qkv"})) {
+        config.setError(ErrorCode::kUnsupported,
+                        "clip_qkv is set: queries, keys and values within bounds are not "
+                        "supported yet");
+    }
 }
 
 // Of quantized checkpoints those are read whose matrices are 8-bit floats with scales, or MXFP4.
@@ -237,8 +263,8 @@ void checkQuantization(HfConfig& config) {
 }  // namespace
 
 Result<Hyperparameters> readHfParameters(const Json& json, const Architecture& architecture,
-                                         std::size_t tensors) {
-    HfConfig config(json, architecture);
+                                         std::string_view modelType, std::size_t tensors) {
+    HfConfig config(json, architecture, modelType);
     Hyperparameters parameters;
     const std::int64_t layers = config.required({"num_hidden_layers", "n_layer"});
     if (config.error()) {
@@ -258,8 +284,9 @@ Result<Hyperparameters> readHfParameters(const Json& json, const Architecture& a
     parameters.keepsState.assign(parameters.heads.size(), false);
     parameters.hasMlp = architecture.hasMlp;
     readHfState(config, architecture, parameters);
-    readWindows(config, architecture, parameters);
     readPositionLayers(config, architecture, parameters);
+    readWindows(config, architecture, parameters);
+    applyRopeRule(architecture, readWindow(config, architecture), parameters);
     if (!architecture.hasPositionEmbedding) {
         readHfRope(config, architecture, parameters);
     }
@@ -267,12 +294,16 @@ Result<Hyperparameters> readHfParameters(const Json& json, const Architecture& a
     readHfLatent(config, architecture, parameters);
     readHfExperts(config, architecture, parameters);
     parameters.isHeadTied = config.boolean("tie_word_embeddings");
+    if (!config.has({"tie_word_embeddings"}) && parameters.isHeadTied == false) {
+        parameters.isHeadTied.reset();  // not said: tied where there is no head
+    }
     const std::string positions = config.string({"position_embedding_type"});
     if (architecture.isBidirectional && !positions.empty() && positions != "absolute") {
         config.setError(ErrorCode::kUnsupported, "position_embedding_type is '" +
                                                      positions.substr(0, 64) +
                                                      "'; absolute positions are supported");
     }
+    checkSwitches(config);
     checkQuantization(config);
     if (config.error()) {
         return tl::unexpected<Error>(*config.error());

@@ -10,14 +10,11 @@ namespace {
 using Scaling = RopeSpec::Scaling;
 
 // What is the same for every rope of a model, from the config's top level.
-RopeSpec baseRope(HfConfig& config, const Architecture& architecture,
-                  const Hyperparameters& parameters) {
+RopeSpec baseRope(HfConfig& config, const Architecture& architecture) {
     RopeSpec rope;
     rope.layout = architecture.hfRope;
-    rope.yarnTruncate = architecture.roundsYarn;
     rope.theta = config.numberOr({"rope_theta", "rotary_emb_base", "global_rope_theta"}, 10000.0);
-    rope.originalContext =
-        config.integerOr({"original_max_position_embeddings"}, parameters.contextTokens);
+    rope.originalContext = config.integerOr({"original_max_position_embeddings"}, 0);
     return rope;
 }
 
@@ -40,6 +37,7 @@ void readYarn(HfConfig& values, RopeSpec& rope) {
     rope.attentionFactor = values.number({"attention_factor"});
 }
 
+// The ratio of the contexts, where no factor is given.
 void readLongRope(HfConfig& values, const Hyperparameters& parameters, RopeSpec& rope) {
     rope.scaling = Scaling::kLongRope;
     const Json* shortFactors = values.find({"short_factor"});
@@ -53,18 +51,21 @@ void readLongRope(HfConfig& values, const Hyperparameters& parameters, RopeSpec&
     rope.factors = values.numbers(*shortFactors, "short_factor");
     rope.longFactors = values.numbers(*longFactors, "long_factor");
     rope.attentionFactor = values.number({"attention_factor"});
-    if (rope.originalContext > 0 && rope.originalContext != parameters.contextTokens) {
+    if (!values.has({"factor"}) && rope.originalContext > 0) {
         rope.factor = static_cast<double>(parameters.contextTokens) /
                       static_cast<double>(rope.originalContext);
     }
 }
 
-// The scaling that a dictionary (rope_scaling, or rope_parameters) describes.
+// The scaling that a dictionary (rope_scaling, or rope_parameters) describes. A context outside of
+// it (Phi 3) counts before its own.
 void readScaling(HfConfig& values, const Hyperparameters& parameters, RopeSpec& rope) {
     const std::string type = values.string({"rope_type", "type"});
     rope.theta = values.numberOr({"rope_theta"}, rope.theta);
-    rope.originalContext =
-        values.integerOr({"original_max_position_embeddings"}, rope.originalContext);
+    if (rope.originalContext == 0) {
+        rope.originalContext =
+            values.integerOr({"original_max_position_embeddings"}, parameters.contextTokens);
+    }
     const std::optional<double> factor = values.number({"factor"});
     rope.factor = factor.value_or(1.0);
     if (type.empty() || type == "default" || type == "mrope") {
@@ -79,6 +80,9 @@ void readScaling(HfConfig& values, const Hyperparameters& parameters, RopeSpec& 
     if (type == "linear" || type == "dynamic") {
         rope.scaling = type == "linear" ? Scaling::kLinear : Scaling::kDynamicNtk;
         need("factor");
+        if (type == "dynamic") {
+            rope.originalContext = parameters.contextTokens;  // whatever else is said
+        }
     } else if (type == "llama3") {
         rope.scaling = Scaling::kLlama3;
         for (const char* key : {"factor", "low_freq_factor", "high_freq_factor"}) {
@@ -104,7 +108,7 @@ void readScaling(HfConfig& values, const Hyperparameters& parameters, RopeSpec& 
 // One rope: the base, and what `dictionary` (null: nothing) says over it.
 RopeSpec readRope(HfConfig& config, const Architecture& architecture, const Json* dictionary,
                   const Hyperparameters& parameters) {
-    RopeSpec rope = baseRope(config, architecture, parameters);
+    RopeSpec rope = baseRope(config, architecture);
     double partial = config.numberOr(
         {"partial_rotary_factor", "rotary_pct", "rope_pct", "rotary_emb_fraction"}, 1.0);
     if (dictionary != nullptr) {
@@ -113,12 +117,15 @@ RopeSpec readRope(HfConfig& config, const Architecture& architecture, const Json
             return rope;
         }
         const Architecture noDefaults{};
-        HfConfig values(*dictionary, noDefaults);
+        HfConfig values(*dictionary, noDefaults, {});
         readScaling(values, parameters, rope);
         partial = values.numberOr({"partial_rotary_factor"}, partial);
         if (values.error()) {
             config.setError(values.error()->code, values.error()->message);
         }
+    }
+    if (dictionary == nullptr && rope.originalContext == 0) {
+        rope.originalContext = parameters.contextTokens;
     }
     setRotaryDim(config, partial, parameters.keyDim, rope);
     return rope;
@@ -141,7 +148,9 @@ void readHfRope(HfConfig& config, const Architecture& architecture, Hyperparamet
     parameters.rope = readRope(config, architecture, dictionary, parameters);
     if (architecture.hasLocalTheta) {
         RopeSpec local = readRope(config, architecture, nullptr, parameters);
-        local.theta = config.numberOr({"rope_local_base_freq", "local_rope_theta"}, 10000.0);
+        local.theta =
+            config.numberOr({"rope_local_base_freq", "local_rope_theta"},
+                            architecture.localTheta > 0 ? architecture.localTheta : local.theta);
         parameters.localRope = local;
     }
 }

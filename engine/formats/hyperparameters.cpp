@@ -147,19 +147,19 @@ Status splitQkv(const Hyperparameters& parameters, std::size_t layer, std::strin
     return {};
 }
 
-Status splitGateUp(const Hyperparameters& parameters, std::size_t layer, TensorTable& table) {
-    const std::string prefix = layerPrefix(layer);
-    const std::string name = prefix + "ffn_gate_up.weight";
+// Gate's rows, then up's, `half` of each.
+Status splitGateUp(const std::string& prefix, const std::string& end, std::int64_t half,
+                   TensorTable& table) {
+    const std::string name = prefix + "ffn_gate_up" + end;
     const auto fused = table.find(name);
     if (!fused) {
         return {};
     }
-    const std::int64_t half = parameters.intermediate[layer];
-    if (fused->shape.rank != 2 || fused->shape.dims[0] != 2 * half) {
+    if (fused->shape.rank < 1 || fused->shape.rank > 2 || fused->shape.dims[0] != 2 * half) {
         return wrongRows(name, *fused, 2 * half);
     }
-    table.set(prefix + "ffn_gate.weight", rowSlice(*fused, 0, half));
-    table.set(prefix + "ffn_up.weight", rowSlice(*fused, half, half));
+    table.set(prefix + "ffn_gate" + end, rowSlice(*fused, 0, half));
+    table.set(prefix + "ffn_up" + end, rowSlice(*fused, half, half));
     table.remove(name);
     return {};
 }
@@ -173,10 +173,10 @@ AttentionSpec makeAttention(const Architecture& architecture, const Hyperparamet
                             .window = parameters.window[layer],
                             .softcap = parameters.attentionSoftcap};
     // In float32, as the reference computes it.
-    attention.scale =
-        parameters.attentionScale
-            ? static_cast<float>(*parameters.attentionScale)
-            : static_cast<float>(1.0 / std::sqrt(static_cast<double>(parameters.keyDim)));
+    const double scale =
+        parameters.attentionScale.value_or(1.0 / std::sqrt(static_cast<double>(parameters.keyDim)));
+    attention.scale = static_cast<float>(
+        parameters.scalesByLayer ? scale / static_cast<double>(layer + 1) : scale);
     if (!architecture.hasPositionEmbedding && parameters.hasRope[layer]) {
         attention.rope = parameters.localRope && attention.window > 0 ? 1 : 0;
     }
@@ -245,24 +245,27 @@ void applyWindowRule(const Architecture& architecture, std::int64_t window, std:
     const std::int64_t every = pattern > 0 ? pattern : architecture.windowPattern;
     for (std::size_t i = 0; i < parameters.window.size(); ++i) {
         const auto layer = static_cast<std::int64_t>(i);
-        const bool sees =
-            architecture.windows == Windows::kNone ||
-            (architecture.windows == Windows::kAllButLast && layer % every == every - 1) ||
-            (architecture.windows == Windows::kAllButFirst && layer % every == 0);
-        parameters.window[i] = sees ? 0 : window;
+        const bool hasWindow =
+            architecture.windows == Windows::kAll ||
+            (architecture.windows == Windows::kAllButLast && layer % every != every - 1) ||
+            (architecture.windows == Windows::kAllButFirst && layer % every != 0);
+        parameters.window[i] = hasWindow ? window : parameters.window[i];
     }
 }
 
-void applyRopeRule(const Architecture& architecture, Hyperparameters& parameters) {
-    const bool hasWindows = std::any_of(parameters.window.begin(), parameters.window.end(),
-                                        [](std::int64_t window) { return window > 0; });
+void applyRopeInterval(std::int64_t interval, Hyperparameters& parameters) {
+    for (std::int64_t i = 0; i < parameters.layers() && interval > 0; ++i) {
+        parameters.hasRope[static_cast<std::size_t>(i)] = (i + 1) % interval != 0;
+    }
+}
+
+void applyRopeRule(const Architecture& architecture, std::int64_t window,
+                   Hyperparameters& parameters) {
+    if (!architecture.ropesOnlyWindows || window == 0) {
+        return;
+    }
     for (std::size_t i = 0; i < parameters.hasRope.size(); ++i) {
-        const auto number = static_cast<std::int64_t>(i) + 1;
-        if (architecture.noRopeInterval > 0) {
-            parameters.hasRope[i] = number % architecture.noRopeInterval != 0;
-        } else if (architecture.ropesOnlyWindows && hasWindows) {
-            parameters.hasRope[i] = parameters.window[i] > 0;
-        }
+        parameters.hasRope[i] = parameters.window[i] > 0;
     }
 }
 
@@ -272,14 +275,27 @@ Status splitFused(const Hyperparameters& parameters, TensorTable& table) {
     }
     for (std::size_t layer = 0; layer < parameters.heads.size(); ++layer) {
         for (const std::string_view suffix : {".weight", ".bias"}) {
-            if (parameters.keepsState[layer]) {
-                continue;
+            if (!parameters.keepsState[layer]) {
+                if (auto status = splitQkv(parameters, layer, suffix, table); !status) {
+                    return status;
+                }
             }
-            if (auto status = splitQkv(parameters, layer, suffix, table); !status) {
+            const std::string end(suffix);
+            if (auto status =
+                    splitGateUp(layerPrefix(layer), end, parameters.intermediate[layer], table);
+                !status) {
                 return status;
             }
         }
-        if (auto status = splitGateUp(parameters, layer, table); !status) {
+    }
+    return {};
+}
+
+Status splitSharedExperts(const Hyperparameters& parameters, TensorTable& table) {
+    for (std::size_t layer = 0; layer < parameters.heads.size(); ++layer) {
+        if (auto status = splitGateUp(layerPrefix(layer), "_shexp.weight",
+                                      parameters.experts.sharedIntermediate, table);
+            !status) {
             return status;
         }
     }

@@ -17,6 +17,9 @@ struct Hyperparameters {
     std::int64_t vocabSize = 0;
     std::int64_t hiddenSize = 0;
     std::int64_t contextTokens = 0;
+    /// Of a GGUF file, behind the last layer: they guess tokens ahead, and nothing of the model's
+    /// own answers passes them.
+    std::int64_t guessingLayers = 0;
     std::vector<std::int64_t> heads;
     std::vector<std::int64_t> kvHeads;
     std::vector<std::int64_t> intermediate;
@@ -37,6 +40,7 @@ struct Hyperparameters {
     std::optional<RopeSpec> localRope;  // of layers with a window, where it differs
 
     std::optional<double> attentionScale;  // absent: 1 / sqrt(keyDim)
+    bool scalesByLayer = false;            // scores of layer n are divided by n, the first is 1
     float attentionSoftcap = 0.0F;
     float logitSoftcap = 0.0F;
     double embeddingScale = 1.0;
@@ -61,12 +65,17 @@ struct Hyperparameters {
                                      const std::string& field);
 
 /// The windows of layers for which the file gave only a window: by the architecture's
-/// rule. `pattern`: the file's own, 0 for the architecture's.
+/// rule, where it has one that needs no more. `pattern`: the file's own, 0 for the architecture's.
 void applyWindowRule(const Architecture& architecture, std::int64_t window, std::int64_t pattern,
                      Hyperparameters& parameters);
 
-/// Which layers have positions, once their windows are known: by the architecture's rule.
-void applyRopeRule(const Architecture& architecture, Hyperparameters& parameters);
+/// Every so-manieth layer has no positions; 0: all have.
+void applyRopeInterval(std::int64_t interval, Hyperparameters& parameters);
+
+/// Layers without a window have no positions, where the architecture says so and the model has a
+/// `window` at all.
+void applyRopeRule(const Architecture& architecture, std::int64_t window,
+                   Hyperparameters& parameters);
 
 /// Refuses tensors that the architecture is not known to have (kUnsupported, for leaving one out
 /// would change the model without a word) and those of layers that are not there (kCorrupt).
@@ -76,6 +85,10 @@ void applyRopeRule(const Architecture& architecture, Hyperparameters& parameters
 /// Splits fused tensors of `table` (canonical names attn_qkv, ffn_gate_up) into views. kCorrupt
 /// names the tensor whose rows are not what the parameters say.
 [[nodiscard]] Status splitFused(const Hyperparameters& parameters, TensorTable& table);
+
+/// Splits ffn_gate_up_shexp, in which a folder may have both matrices of the expert that all tokens
+/// take, into views. kCorrupt as splitFused.
+[[nodiscard]] Status splitSharedExperts(const Hyperparameters& parameters, TensorTable& table);
 
 /// The spec. kCorrupt names the size that is wrong or the tensor that is missing.
 [[nodiscard]] Result<ModelSpec> makeSpec(const Architecture& architecture,

@@ -106,7 +106,8 @@ void readGgufLatent(GgufKeys& keys, const Architecture& architecture, Hyperparam
                          .queryRank = keys.integerOr("attention.q_lora_rank", 0),
                          .nopeDim = keyDim - parameters.rope.rotaryDim,
                          .ropeDim = parameters.rope.rotaryDim,
-                         .valueDim = valueDim};
+                         .valueDim = valueDim,
+                         .normEps = parameters.normEps};
     RopeSpec& rope = parameters.rope;
     double yarnScale = 1;
     if (rope.scaling == RopeSpec::Scaling::kYarn && rope.factor > 1) {

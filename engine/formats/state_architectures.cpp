@@ -27,44 +27,43 @@ constexpr std::array kQwen3NextNames{
     NameRule{"linear_attn.dt_bias", "ssm_dt_bias"}, NameRule{"linear_attn.norm", "ssm_norm"},
     NameRule{"linear_attn.out_proj", "ssm_out"}};
 
+// GGUF has the norm before the experts under the name of one after attention.
+constexpr std::array kQwen3NextGgufNames{NameRule{"post_attention_norm", "ffn_norm"}};
+
+constexpr std::array kQwen35Names{
+    NameRule{"linear_attn.in_proj_qkv", "ssm_qkv"}, NameRule{"linear_attn.in_proj_z", "ssm_z"},
+    NameRule{"linear_attn.in_proj_a", "ssm_alpha"}, NameRule{"linear_attn.in_proj_b", "ssm_beta"},
+    NameRule{"linear_attn.conv1d", "ssm_conv1d"},   NameRule{"linear_attn.A_log", "ssm_a_log"},
+    NameRule{"linear_attn.dt_bias", "ssm_dt_bias"}, NameRule{"linear_attn.norm", "ssm_norm"},
+    NameRule{"linear_attn.out_proj", "ssm_out"}};
+
 constexpr std::array<Names, 1> kLfm2Types{"lfm2"};
+constexpr std::array<Names, 1> kLfm2MoeTypes{"lfm2_moe"};
+constexpr std::array<Names, 4> kQwen35Types{"qwen3_5", "qwen3_5_text", "qwen3_5_moe",
+                                            "qwen3_5_moe_text"};
 constexpr std::array<Names, 1> kMamba2Types{"mamba2"};
 constexpr std::array<Names, 1> kQwen3NextTypes{"qwen3_next"};
 
-constexpr std::array kLfm2Defaults{
-    ConfigDefault{"rope_theta", 1e6}, ConfigDefault{"norm_eps", 1e-5},
-    ConfigDefault{"conv_L_cache", 3}, ConfigDefault{"max_position_embeddings", 128000}};
+// Its dense layers are as wide as they say.
+constexpr std::array kLfm2MoeDefaults{ConfigDefault{"block_auto_adjust_ff_dim", 0}};
 // It has no attention: its heads and positions stand for none.
 constexpr std::array kMamba2Defaults{ConfigDefault{"max_position_embeddings", 1048576},
-                                     ConfigDefault{"num_attention_heads", 1},
-                                     ConfigDefault{"layer_norm_epsilon", 1e-5},
-                                     ConfigDefault{"num_heads", 128},
-                                     ConfigDefault{"head_dim", 64},
-                                     ConfigDefault{"state_size", 128},
-                                     ConfigDefault{"n_groups", 8},
-                                     ConfigDefault{"conv_kernel", 4}};
-
-constexpr std::array kQwen3NextDefaults{ConfigDefault{"head_dim", 256},
-                                        ConfigDefault{"num_key_value_heads", 2},
-                                        ConfigDefault{"partial_rotary_factor", 0.25},
-                                        ConfigDefault{"linear_conv_kernel_dim", 4},
-                                        ConfigDefault{"linear_num_key_heads", 16},
-                                        ConfigDefault{"linear_num_value_heads", 32},
-                                        ConfigDefault{"linear_key_head_dim", 128},
-                                        ConfigDefault{"linear_value_head_dim", 128},
-                                        ConfigDefault{"num_experts", 512},
-                                        ConfigDefault{"num_experts_per_tok", 10},
-                                        ConfigDefault{"moe_intermediate_size", 512},
-                                        ConfigDefault{"shared_expert_intermediate_size", 512},
-                                        ConfigDefault{"norm_topk_prob", 1}};
+                                     ConfigDefault{"num_attention_heads", 1}};
 
 constexpr std::array kArchitectures{
     Architecture{.gguf = "lfm2",
                  .modelTypes = kLfm2Types,
                  .state = StateKind::kShortConv,
                  .qkNorm = QkNorm::kHeads,
-                 .hfNames = kLfm2Names,
-                 .defaults = kLfm2Defaults},
+                 .hfNames = kLfm2Names},
+    Architecture{
+        .gguf = "lfm2moe",
+        .modelTypes = kLfm2MoeTypes,
+        .state = StateKind::kShortConv,
+        .qkNorm = QkNorm::kHeads,
+        .experts = {.isAllowed = true, .gating = kernels::Gating::kSigmoid, .normalizes = true},
+        .hfNames = kLfm2Names,
+        .defaults = kLfm2MoeDefaults},
     Architecture{.gguf = "mamba2",
                  .modelTypes = kMamba2Types,
                  .hasMlp = false,
@@ -79,7 +78,16 @@ constexpr std::array kArchitectures{
                  .hfNormOffset = 1.0F,
                  .experts = {.isAllowed = true, .normalizes = true},
                  .hfNames = kQwen3NextNames,
-                 .defaults = kQwen3NextDefaults},
+                 .ggufNames = kQwen3NextGgufNames},
+    Architecture{.gguf = "qwen35",
+                 .isFolderOnly = true,
+                 .modelTypes = kQwen35Types,
+                 .state = StateKind::kDeltaNet,
+                 .hasOutputGate = true,
+                 .qkNorm = QkNorm::kHeads,
+                 .hfNormOffset = 1.0F,
+                 .experts = {.isAllowed = true, .normalizes = true, .hfNormalizes = true},
+                 .hfNames = kQwen35Names},
 };
 
 }  // namespace

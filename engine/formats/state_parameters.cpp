@@ -75,8 +75,9 @@ std::int64_t adjustedIntermediate(HfConfig& config, std::int64_t intermediate) {
     return (static_cast<std::int64_t>(scaled) + multiple - 1) / multiple * multiple;
 }
 
-Mamba2Spec readMamba2(HfConfig& config) {
+Mamba2Spec readMamba2(HfConfig& config, kernels::Activation activation) {
     Mamba2Spec spec{.rows = config.required({"conv_kernel"}),
+                    .activation = activation,
                     .heads = config.required({"num_heads"}),
                     .headDim = config.required({"head_dim"}),
                     .stateSize = config.required({"state_size"}),
@@ -93,8 +94,9 @@ Mamba2Spec readMamba2(HfConfig& config) {
     return spec;
 }
 
-DeltaNetSpec readDeltaNet(HfConfig& config) {
+DeltaNetSpec readDeltaNet(HfConfig& config, kernels::Activation activation) {
     return {.rows = config.required({"linear_conv_kernel_dim"}),
+            .activation = activation,
             .keyHeads = config.required({"linear_num_key_heads"}),
             .valueHeads = config.required({"linear_num_value_heads"}),
             .keyDim = config.required({"linear_key_head_dim"}),
@@ -126,10 +128,10 @@ void readHfState(HfConfig& config, const Architecture& architecture, Hyperparame
             }
             break;
         case StateKind::kMamba2:
-            parameters.state = readMamba2(config);
+            parameters.state = readMamba2(config, parameters.activation);
             break;
         case StateKind::kDeltaNet:
-            parameters.state = readDeltaNet(config);
+            parameters.state = readDeltaNet(config, parameters.activation);
             break;
         case StateKind::kNone:
             break;

@@ -32,9 +32,9 @@ constexpr std::array<std::string_view, 3> kShortConvTensors{"shortconv_in", "sho
                                                             "shortconv_out"};
 constexpr std::array<std::string_view, 8> kMamba2Tensors{
     "ssm_in", "ssm_conv1d", "ssm_a", "ssm_a_log", "ssm_d", "ssm_dt_bias", "ssm_norm", "ssm_out"};
-constexpr std::array<std::string_view, 10> kDeltaNetTensors{
-    "ssm_in", "ssm_qkv",   "ssm_z",       "ssm_ba",   "ssm_conv1d",
-    "ssm_a",  "ssm_a_log", "ssm_dt_bias", "ssm_norm", "ssm_out"};
+constexpr std::array<std::string_view, 12> kDeltaNetTensors{
+    "ssm_in",     "ssm_qkv", "ssm_z",     "ssm_ba",      "ssm_alpha", "ssm_beta",
+    "ssm_conv1d", "ssm_a",   "ssm_a_log", "ssm_dt_bias", "ssm_norm",  "ssm_out"};
 
 std::span<const std::string_view> stateTensors(StateKind kind) {
     switch (kind) {

@@ -41,7 +41,7 @@ ValueId queries(const LatentContext& c, ValueId x) {
         return c.pass.linear(c.name + "q", x, c.tensor + "attn_q", c.spec.heads * headCols);
     }
     ValueId low = c.pass.linear(c.name + "q.a", x, c.tensor + "attn_q_a", latent.queryRank);
-    low = c.pass.norm(c.name + "q.a.norm", low, c.tensor + "attn_q_a_norm");
+    low = c.pass.rmsNorm(latent.normEps, c.name + "q.a.norm", low, c.tensor + "attn_q_a_norm");
     return c.pass.linear(c.name + "q.b", low, c.tensor + "attn_q_b", c.spec.heads * headCols);
 }
 
@@ -95,7 +95,8 @@ LatentParts latentParts(const LatentContext& c, ValueId x) {
         c.pass.linear(c.name + "kv.a", x, c.tensor + "attn_kv_a_mqa", latent.rank + latent.ropeDim);
     const ValueId part =
         joinHeads(c, "kv.row", 1, {.value = low, .first = 0, .count = latent.rank});
-    const ValueId row = c.pass.norm(c.name + "kv.a.norm", part, c.tensor + "attn_kv_a_norm");
+    const ValueId row =
+        c.pass.rmsNorm(latent.normEps, c.name + "kv.a.norm", part, c.tensor + "attn_kv_a_norm");
     const ValueId position =
         joinHeads(c, "k.pe", 1, {.value = low, .first = latent.rank, .count = latent.ropeDim});
     turn(c, "k.rope", position);

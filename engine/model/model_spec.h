@@ -48,6 +48,7 @@ struct LatentSpec {
     std::int64_t nopeDim = 0;    // key columns without a position …
     std::int64_t ropeDim = 0;    // … and with one
     std::int64_t valueDim = 0;
+    float normEps = 1e-6F;  // of the norms of both ranks
 };
 
 struct AttentionSpec {

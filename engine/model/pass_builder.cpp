@@ -270,8 +270,12 @@ ValueId PassBuilder::norm(const std::string& name, ValueId in, const std::string
 
 ValueId PassBuilder::plainNorm(const std::string& name, ValueId in, const std::string& stem,
                                std::int64_t groupCols) {
-    return normAs({.kind = kernels::NormKind::kRms, .eps = m_spec.norm.eps}, name, in, stem,
-                  groupCols);
+    return rmsNorm(m_spec.norm.eps, name, in, stem, groupCols);
+}
+
+ValueId PassBuilder::rmsNorm(float eps, const std::string& name, ValueId in,
+                             const std::string& stem, std::int64_t groupCols) {
+    return normAs({.kind = kernels::NormKind::kRms, .eps = eps}, name, in, stem, groupCols);
 }
 
 ValueId PassBuilder::normAs(const NormSpec& spec, const std::string& name, ValueId in,

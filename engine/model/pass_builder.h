@@ -54,7 +54,9 @@ public:
     /// The model's norm over groups of columns (0: the row), weight and bias of `stem`.
     kernels::ValueId norm(const std::string& name, kernels::ValueId in, const std::string& stem,
                           std::int64_t groupCols = 0);
-    /// An RMS norm of that eps without the model's offset.
+    /// An RMS norm of that eps, or of the model's own, without the model's offset.
+    kernels::ValueId rmsNorm(float eps, const std::string& name, kernels::ValueId in,
+                             const std::string& stem, std::int64_t groupCols = 0);
     kernels::ValueId plainNorm(const std::string& name, kernels::ValueId in,
                                const std::string& stem, std::int64_t groupCols);
     kernels::ValueId add(const std::string& name, kernels::ValueId a, kernels::ValueId b);

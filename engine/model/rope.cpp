@@ -187,4 +187,29 @@ Result<RopeTable> ropeTable(const RopeSpec& spec, std::int64_t contextTokens) {
     return table;
 }
 
+std::int64_t ropeContext(const ModelSpec& spec, std::int64_t tokens) {
+    std::int64_t context = 0;
+    for (const RopeSpec& rope : spec.ropes) {
+        const std::int64_t original = rope.originalContext;
+        if (rope.scaling == Scaling::kLongRope) {
+            context = std::max(context,
+                               tokens > original ? std::max(spec.contextTokens, tokens) : original);
+        } else if (rope.scaling == Scaling::kDynamicNtk) {
+            context = std::max({context, original, tokens});
+        }
+    }
+    return context > 0 ? context : spec.contextTokens;
+}
+
+std::int64_t mostTokens(const ModelSpec& spec) {
+    auto most = static_cast<double>(spec.contextTokens);
+    for (const RopeSpec& rope : spec.ropes) {
+        if (rope.scaling == Scaling::kDynamicNtk && rope.factor > 1) {
+            most = std::max(most, static_cast<double>(rope.originalContext) * rope.factor);
+        }
+    }
+    constexpr double kMost = 2147483647.0;  // positions are int32
+    return static_cast<std::int64_t>(std::min(most, kMost));
+}
+
 }  // namespace quern::engine

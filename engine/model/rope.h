@@ -20,4 +20,13 @@ struct RopeTable {
 /// meaning. kCorrupt names the field that makes no sense.
 [[nodiscard]] Result<RopeTable> ropeTable(const RopeSpec& spec, std::int64_t contextTokens);
 
+/// The context to make a model's tables for, so that a sequence of `tokens` gets the positions that
+/// the reference gives one of this length: the same for all lengths, except that long-rope has two
+/// lists and dynamic NTK a base a length.
+[[nodiscard]] std::int64_t ropeContext(const ModelSpec& spec, std::int64_t tokens);
+
+/// The longest sequence that there are positions for: the model's context, which dynamic NTK
+/// stretches.
+[[nodiscard]] std::int64_t mostTokens(const ModelSpec& spec);
+
 }  // namespace quern::engine

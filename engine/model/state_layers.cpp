@@ -33,7 +33,7 @@ public:
         const ValueId in = linear("ssm.xbc", x, "ssm_xbc", convCols(spec));
         const ValueId dt = linear("ssm.dt", x, "ssm_dt_in", spec.heads);
         const ValueId xbc =
-            conv("ssm.conv", in, "ssm_conv1d", convCols(spec), spec.rows, Activation::kSilu);
+            conv("ssm.conv", in, "ssm_conv1d", convCols(spec), spec.rows, spec.activation);
         const ValueId out = m_pass.value(name("ssm.scan"), x, inner);
         m_pass.emit(name("ssm.scan"),
                     kernels::SsdScanOp{.xbc = xbc,
@@ -61,7 +61,7 @@ public:
         const ValueId a = linear("delta.a", x, "ssm_alpha", spec.valueHeads);
         const ValueId b = linear("delta.b", x, "ssm_beta", spec.valueHeads);
         const ValueId qkv =
-            conv("delta.conv", in, "ssm_conv1d", convCols(spec), spec.rows, Activation::kSilu);
+            conv("delta.conv", in, "ssm_conv1d", convCols(spec), spec.rows, spec.activation);
         const ValueId out = m_pass.value(name("delta.rule"), x, inner);
         const auto scale = static_cast<float>(1.0 / std::sqrt(static_cast<double>(spec.keyDim)));
         m_pass.emit(name("delta.rule"),

@@ -5,6 +5,7 @@
 #include <string>
 #include <variant>
 
+#include "kernels/ops.h"
 #include "kernels/result.h"
 
 namespace quern::engine {
@@ -16,7 +17,8 @@ struct ShortConvSpec {
 
 /// Mamba 2: a convolution, then a selective scan, gated and normalized by groups.
 struct Mamba2Spec {
-    std::int64_t rows = 0;  // of the convolution
+    std::int64_t rows = 0;                                        // of the convolution
+    kernels::Activation activation = kernels::Activation::kSilu;  // after it
     std::int64_t heads = 0;
     std::int64_t headDim = 0;
     std::int64_t stateSize = 0;
@@ -28,7 +30,8 @@ struct Mamba2Spec {
 /// Qwen 3 Next: a convolution, then linear attention by the gated delta rule, normalized by head
 /// and gated.
 struct DeltaNetSpec {
-    std::int64_t rows = 0;  // of the convolution
+    std::int64_t rows = 0;                                        // of the convolution
+    kernels::Activation activation = kernels::Activation::kSilu;  // after it
     std::int64_t keyHeads = 0;
     std::int64_t valueHeads = 0;
     std::int64_t keyDim = 0;

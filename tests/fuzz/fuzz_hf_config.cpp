@@ -25,7 +25,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (architecture == nullptr) {
         return 0;
     }
-    const auto read = readHfParameters(*config, *architecture, kLayers);
+    const auto read =
+        readHfParameters(*config, *architecture, type->get_ref<const std::string&>(), kLayers);
     if (!read) {
         return 0;
     }

@@ -63,6 +63,24 @@ def architectures():
     return lines
 
 
+def shapes():
+    folder = SOURCE / "tests" / "data" / "reference"
+    lines = ["## Further kinds and shapes", "",
+             "By the same rules, small models whose answers were computed by transformers: kinds of which there is no",
+             "golden model, and configurations that random ones once showed to be read wrong. Hundreds more are made,",
+             "answered and compared by `tests/reference/random_models.py`. Where a model's positions depend on the length",
+             "of a text (long-rope, dynamic NTK), a text is compared with the positions of its length; an engine that",
+             "serves requests takes those of its context for all.", "",
+             "| model | kind | verdict | largest error |", "|---|---|---|---|"]
+    models = sorted(path for path in folder.iterdir() if path.is_dir())
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        results = list(pool.map(lambda model: verify(model, model / "expected.json"), models))
+    for model, (verdict, distance) in zip(models, results):
+        kind = json.loads((model / "config.json").read_text())["model_type"]
+        lines.append(f"| {model.name} | {kind} | {verdict} | {distance} |")
+    return lines
+
+
 def adapters():
     folder, models = golden("lora"), golden("models")
     base_of = {path: json.loads((path / "expected.json").read_text())["base"] for path in sorted(folder.iterdir())}
@@ -141,7 +159,7 @@ def templates():
 
 
 def page():
-    return HEAD + "\n\n".join("\n".join(part()) for part in (architectures, adapters, tokenizers, templates)) + "\n"
+    return HEAD + "\n\n".join("\n".join(part()) for part in (architectures, shapes, adapters, tokenizers, templates)) + "\n"
 
 
 def without_distances(text):

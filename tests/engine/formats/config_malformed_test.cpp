@@ -274,7 +274,7 @@ TEST(ConfigMalformed, ExpertsAndStatesAreNamed) {
                                     std::string(",") + part.fields + "}",
                                 "config.json");
         ASSERT_TRUE(config.has_value()) << part.fields << ": " << config.error().message;
-        const auto parameters = readHfParameters(*config, *architecture, 100);
+        const auto parameters = readHfParameters(*config, *architecture, part.modelType, 100);
         std::string trouble = parameters ? "" : parameters.error().message;
         if (parameters) {
             const auto spec = makeSpec(*architecture, *parameters, TensorTable());

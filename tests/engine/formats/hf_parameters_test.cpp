@@ -20,7 +20,7 @@ Result<Hyperparameters> read(const std::string& modelType, const std::string& fi
     if (!json) {
         return forward(json);
     }
-    return readHfParameters(*json, *architectureOfModelType(modelType), 100);
+    return readHfParameters(*json, *architectureOfModelType(modelType), modelType, 100);
 }
 
 Hyperparameters mustRead(const std::string& modelType, const std::string& fields) {
@@ -164,6 +164,57 @@ TEST(HfParameters, ScalesAndSoftcaps) {
     EXPECT_EQ(mustRead("llama", "").keyDim, 16);
 }
 
+TEST(HfParameters, WhatIsLeftOutIsTheClasssDefault) {
+    EXPECT_EQ(mustRead("phi3", "").normEps, 1e-5F);
+    EXPECT_EQ(mustRead("llama", "").normEps, 1e-6F);
+    const Hyperparameters starcoder = mustRead("starcoder2", "");
+    EXPECT_EQ(starcoder.activation, kernels::Activation::kGeluTanh);
+    EXPECT_EQ(starcoder.isHeadTied, true);
+    EXPECT_EQ(mustRead("cohere", "").rope.theta, 500000.0);
+    EXPECT_EQ(mustRead("glm4", "").keyDim, 128);
+    EXPECT_FALSE(mustRead("llama", "").isHeadTied.has_value()) << "tied where there is no head";
+    EXPECT_EQ(mustRead("qwen2", "").window.back(), 0) << "its window is not used";
+    EXPECT_EQ(mustRead("mistral", "").window.back(), 4096);
+    EXPECT_EQ(mustRead("mistral", R"("sliding_window":null)").window.back(), 0);
+}
+
+TEST(HfParameters, ActivationsByTheClasssOwnReading) {
+    using kernels::Activation;
+    EXPECT_EQ(mustRead("gemma2", R"("hidden_activation":"gelu")").activation, Activation::kGelu);
+    EXPECT_EQ(mustRead("gemma", R"("hidden_act":"gelu")").activation, Activation::kGeluTanh);
+    const auto state = mustRead("qwen3_next", R"("hidden_act":"gelu")").state;
+    EXPECT_EQ(std::get<DeltaNetSpec>(state).activation, Activation::kGelu);
+}
+
+TEST(HfParameters, WindowsOfQwensAndSmolLm3) {
+    using Windows = std::vector<std::int64_t>;
+    const std::string uses = R"("sliding_window":8,"use_sliding_window":true)";
+    EXPECT_EQ(mustRead("qwen3_moe", uses).window, Windows(6, 8));
+    EXPECT_EQ(mustRead("qwen2_moe", uses + R"(,"max_window_layers":4)").window,
+              (Windows{8, 0, 8, 0, 0, 0}));
+    EXPECT_EQ(mustRead("smollm3", uses).window, (Windows{0, 0, 0, 8, 0, 0}));
+    const Hyperparameters cohere = mustRead("cohere2", R"("sliding_window":8,
+        "layer_types":["full_attention","full_attention","full_attention","full_attention",
+                       "full_attention","full_attention"])");
+    EXPECT_EQ(cohere.hasRope, std::vector<bool>(6, false)) << "only layers with a window turn";
+}
+
+TEST(HfParameters, RopesAsTheReferenceReadsThem) {
+    const Hyperparameters dynamic =
+        mustRead("llama", R"("rope_scaling":{"type":"dynamic","factor":2,
+                    "original_max_position_embeddings":64})");
+    EXPECT_EQ(dynamic.rope.originalContext, 256) << "dynamic scaling knows no other context";
+    const Hyperparameters given =
+        mustRead("phi3", R"("original_max_position_embeddings":64,"rope_scaling":{"type":"longrope",
+                   "factor":2,"original_max_position_embeddings":128,
+                   "short_factor":[1,1,1,1,1,1,1,1],"long_factor":[2,2,2,2,2,2,2,2]})");
+    EXPECT_EQ(given.rope.factor, 2.0) << "a factor that is given counts before the contexts' ratio";
+    EXPECT_EQ(given.rope.originalContext, 64) << "the context outside counts first";
+    EXPECT_TRUE(mustRead("gpt_oss", R"("rope_scaling":{"rope_type":"yarn","factor":4,
+                         "original_max_position_embeddings":64})")
+                    .rope.yarnTruncate);
+}
+
 TEST(HfParameters, RefusesAndNames) {
     struct Wrong {
         const char* modelType;
@@ -196,8 +247,10 @@ TEST(HfParameters, RefusesAndNames) {
         {"llama", R"("quantization_config":{"quant_method":"awq"})", "quantization_config",
          ErrorCode::kUnsupported},
         {"falcon", R"("alibi":true)", "alibi", ErrorCode::kUnsupported},
-        {"gpt2", R"("scale_attn_by_inverse_layer_idx":true)", "scale_attn_by_inverse_layer_idx",
+        {"gemma3_text", R"("use_bidirectional_attention":true)", "use_bidirectional_attention",
          ErrorCode::kUnsupported},
+        {"bert", R"("is_decoder":true)", "is_decoder", ErrorCode::kUnsupported},
+        {"olmoe", R"("clip_qkv":8.0)", "clip_qkv", ErrorCode::kUnsupported},
     };
     for (const Wrong& wrong : wrongs) {
         const auto parameters = read(wrong.modelType, wrong.fields);
@@ -246,6 +299,18 @@ TEST(HfParameters, ExpertsOfEachFamily) {
         {"deepseek_v2", R"("topk_method":"group_limited_greedy","n_group":4,"topk_group":2,
             "num_experts_per_tok":6,"n_shared_experts":null)",
          "6 of 64 × 1407, gating 0, groups 2/4, shared 0, layers xxxxxx"},
+        {"deepseek_v2", R"("topk_method":"greedy","num_experts_per_tok":6,"norm_topk_prob":true)",
+         "6 of 64 × 1407, gating 0, groups 1/1, shared 2814, layers xxxxxx"},
+        {"granitemoeshared", R"("shared_intermediate_size":24)",
+         "2 of 8 × 96, gating 0 norm, groups 1/1, shared 24, layers xxxxxx"},
+        {"ernie4_5_moe", R"("moe_layer_end_index":4,"moe_layer_interval":2)",
+         "6 of 64 × 1536, gating 0 norm, groups 1/1, shared 3072, layers .x.x.."},
+        {"lfm2_moe", "",
+         "4 of 32 × 1792, gating 1 norm, groups 1/1 by two, shared 0, layers ..xxxx"},
+        {"olmoe", "", "8 of 64 × 96, gating 0, groups 1/1, shared 0, layers xxxxxx"},
+        {"glm4_moe", "",
+         "8 of 128 × 1408, gating 1 norm, groups 1/1 by two, shared 1408, "
+         "layers .xxxxx"},
         {"deepseek_v3", "",
          "8 of 256 × 2048, gating 1 norm, groups 4/8 by two, shared 2048, "
          "layers ...xxx"},

@@ -19,7 +19,7 @@ Result<Hyperparameters> readConfig(const std::string& modelType, const std::stri
     if (!json) {
         return forward(json);
     }
-    return readHfParameters(*json, *architectureOfModelType(modelType), 100);
+    return readHfParameters(*json, *architectureOfModelType(modelType), modelType, 100);
 }
 
 TEST(StateModels, Lfm2NamesItsLayersOfAttentionInTwoWays) {

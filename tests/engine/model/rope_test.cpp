@@ -124,6 +124,19 @@ TEST(Rope, LongRopeChoosesItsListByTheContextServed) {
                 [&](std::size_t i) { return plain(spec, 10000, i) / spec.longFactors[i]; });
 }
 
+TEST(Rope, ContextsThatSuitATextsLength) {
+    ModelSpec spec{.contextTokens = 4096, .ropes = {{.rotaryDim = 4}}};
+    EXPECT_EQ(ropeContext(spec, 7), 4096);
+    EXPECT_EQ(mostTokens(spec), 4096);
+    spec.ropes[0] = {.scaling = Scaling::kLongRope, .originalContext = 64};
+    EXPECT_EQ(ropeContext(spec, 64), 64);
+    EXPECT_EQ(ropeContext(spec, 65), 4096);
+    spec.ropes[0] = {.scaling = Scaling::kDynamicNtk, .factor = 4, .originalContext = 4096};
+    EXPECT_EQ(ropeContext(spec, 7), 4096);
+    EXPECT_EQ(ropeContext(spec, 5000), 5000);
+    EXPECT_EQ(mostTokens(spec), 16384);
+}
+
 TEST(Rope, FactorsOfAFileDivide) {
     const RopeSpec spec{.rotaryDim = 4, .factors = {1.0, 8.0}};
     expectTable(spec, 0, 1, [&](std::size_t i) { return plain(spec, 10000, i) / spec.factors[i]; });
