@@ -14,10 +14,6 @@ namespace {
 
 using test::SafetensorsBuilder;
 
-Result<std::vector<SafetensorsEntry>> parse(const std::string& bytes) {
-    return parseSafetensors(std::as_bytes(std::span(bytes)));
-}
-
 TEST(Safetensors, ReadsTensorsOfEveryType) {
     const std::string bytes = SafetensorsBuilder()
                                   .tensor("a", {2, 3}, "BF16", 2)
@@ -25,7 +21,7 @@ TEST(Safetensors, ReadsTensorsOfEveryType) {
                                   .tensor("c", {4}, "I64", 8)
                                   .tensor("d", {1, 1, 1, 1, 2}, "F16", 2)
                                   .bytes();
-    const auto parsed = parse(bytes);
+    const auto parsed = parseSafetensors(std::as_bytes(std::span(bytes)));
     ASSERT_TRUE(parsed.has_value()) << parsed.error().message;
     ASSERT_EQ(parsed->size(), 4U);
     EXPECT_EQ((*parsed)[0].type, kernels::DType::kBF16);
@@ -44,7 +40,7 @@ TEST(Safetensors, TensorsMayLieAtOddPlaces) {
     std::string data = "xyz";
     data.append(reinterpret_cast<const char*>(values), sizeof(values));
     const std::string bytes = SafetensorsBuilder::withHeader(header, data);
-    const auto parsed = parse(bytes);
+    const auto parsed = parseSafetensors(std::as_bytes(std::span(bytes)));
     ASSERT_TRUE(parsed.has_value()) << parsed.error().message;
     std::vector<float> read(2);
     ASSERT_TRUE(kernels::dequantize(kernels::DType::kF32, (*parsed)[1].data, read));

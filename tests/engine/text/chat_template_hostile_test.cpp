@@ -24,7 +24,7 @@ std::string troubleWith(const std::string& source, const std::string& messages =
     return text ? "" : text.error().message;
 }
 
-std::string repeated(const std::string& text, int count) {
+std::string manyOf(const std::string& text, int count) {
     std::string out;
     for (int i = 0; i < count; ++i) {
         out += text;
@@ -125,13 +125,13 @@ TEST(ChatTemplateMalformed, WhatAsksForTooMuchIsRefused) {
              "{% call m() %}x{% endcall %}",
              "{% set d = {} %}{% set _ = d.update({'d': d}) %}{{ d }}",
              "{% set d = {} %}{% set _ = d.update({'d': d}) %}{{ d | tojson }}",
-             "{{ " + repeated("{'a': ", 5000) + "1" + repeated("}", 5000) + " }}",
-             "{{ " + repeated("f(", 5000) + repeated(")", 5000) + " }}",
-             "{{ " + repeated("x[", 5000) + "0" + repeated("]", 5000) + " }}",
-             "{{ " + repeated("x ~ ", 50000) + "x }}{{ nothing.here }}",
-             repeated("{% for x in [1] %}", 5000) + repeated("{% endfor %}", 5000),
-             repeated("{% filter upper %}", 5000) + repeated("{% endfilter %}", 5000),
-             repeated("{% macro m() %}", 5000) + repeated("{% endmacro %}", 5000),
+             "{{ " + manyOf("{'a': ", 5000) + "1" + manyOf("}", 5000) + " }}",
+             "{{ " + manyOf("f(", 5000) + manyOf(")", 5000) + " }}",
+             "{{ " + manyOf("x[", 5000) + "0" + manyOf("]", 5000) + " }}",
+             "{{ " + manyOf("x ~ ", 50000) + "x }}{{ nothing.here }}",
+             manyOf("{% for x in [1] %}", 5000) + manyOf("{% endfor %}", 5000),
+             manyOf("{% filter upper %}", 5000) + manyOf("{% endfilter %}", 5000),
+             manyOf("{% macro m() %}", 5000) + manyOf("{% endmacro %}", 5000),
          }) {
         const std::string trouble = troubleWith(source);
         EXPECT_NE(trouble, "") << source.substr(0, 120);
@@ -146,7 +146,7 @@ TEST(ChatTemplateMalformed, DataIsNoProgram) {
     TemplateInput input;
     input.messages = R"([{"role": "user", "content": "{{ 1 / 0 }}{% raise %}{# #}"}])";
     EXPECT_EQ((*made)->render(input).value_or("failed"), "{{ 1 / 0 }}{% raise %}{# #}");
-    const std::string deep = repeated("[", 100'000) + repeated("]", 100'000);
+    const std::string deep = manyOf("[", 100'000) + manyOf("]", 100'000);
     EXPECT_NE(troubleWith("{{ messages }}", deep), "");
     EXPECT_NE(troubleWith("{{ messages | tojson }}", deep), "");
     EXPECT_NE(troubleWith("{{ messages[0] < messages[0] }}", "[{}]"), "");
