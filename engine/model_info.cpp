@@ -37,20 +37,27 @@ std::int64_t wholeBlocks(std::int64_t tokens) {
     return plus(tokens, kernels::kBlockTokens - 1) / kernels::kBlockTokens * kernels::kBlockTokens;
 }
 
-// Weights as they are held once they were taken over: types without a kernel of their own grow.
+// What `bytes` of a type grow by when they are taken over, if it has no kernel of its own.
+std::int64_t growth(kernels::DType type, std::int64_t bytes) {
+    const auto held = kernels::heldAs(type);
+    if (!held) {
+        return 0;
+    }
+    const auto& traits = kernels::traits(type);
+    const std::int64_t elements = times(bytes / traits.blockBytes, traits.blockElements);
+    return std::max<std::int64_t>(times(elements, held->bits) / 8 - bytes, 0);
+}
+
+// Weights as they are held once they were taken over.
 std::int64_t heldWeightBytes(const ModelInfo& info) {
     std::int64_t bytes = info.weightBytes;
     for (const TensorSummary& tensor : info.tensors) {
-        const auto held = kernels::heldAs(tensor.type);
-        if (!held || tensor.shape.size() < 2) {
-            continue;
+        if (tensor.shape.size() > 1) {
+            bytes = plus(bytes, growth(tensor.type, tensor.bytes));
         }
-        std::int64_t elements = 1;
-        for (const std::int64_t dim : tensor.shape) {
-            elements = times(elements, dim);
-        }
-        bytes =
-            plus(bytes, std::max<std::int64_t>(times(elements, held->bits) / 8 - tensor.bytes, 0));
+    }
+    for (const Rewritten& part : info.rewritten) {
+        bytes = plus(bytes, part.bytes - part.fileBytes - growth(part.from, part.fileBytes));
     }
     return bytes;
 }

@@ -37,6 +37,14 @@ struct TensorSummary {
     std::int64_t bytes = 0;
 };
 
+/// Weights of a type that are rewritten in float32 while they are loaded, before anything else.
+struct Rewritten {
+    kernels::DType from = kernels::DType::kF32;
+    std::string why;             // "with scales"
+    std::int64_t fileBytes = 0;  // of them in the file …
+    std::int64_t bytes = 0;      // … and rewritten, at most
+};
+
 /// What one layer puts into the KV cache.
 struct CacheLayer {
     std::int64_t elementsPerToken = 0;  // keys and values
@@ -76,6 +84,7 @@ struct ModelInfo {
     std::int64_t tokenTypes = 0;  // kinds of tokens it tells apart, as the texts of a pair
     std::string chatTemplate;
     std::vector<TensorSummary> tensors;
+    std::vector<Rewritten> rewritten;                           // of supported models
     std::vector<std::pair<std::string, std::string>> metadata;  // key, value as text (cut if long)
 };
 

@@ -59,6 +59,8 @@ struct CompileOptions {
     /// Called on the calling thread as weights are taken over, with the share done in [0, 1].
     /// Returning false cancels the compilation (kCancelled).
     std::function<bool(double)> progress;
+    /// Called on the calling thread, once for each weight, when its bytes will not be read again.
+    std::function<void(WeightId)> taken;
 };
 
 /// What an adapter adds to one matrix of a program: out += scale · b (a · in), in float32, after

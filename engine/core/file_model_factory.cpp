@@ -13,8 +13,7 @@ class FileModel final : public OpenedModel {
 public:
     FileModel(kernels::Backend& backend, ModelSource source)
         : m_backend(backend), m_source(std::move(source)) {
-        info = m_source.info;
-        defaults = recommendedSampling(info);
+        defaults = recommendedSampling(m_source.info);
     }
 
     Result<std::unique_ptr<Runner>> makeRunner(const RunnerOptions& options) override {
@@ -49,8 +48,10 @@ public:
     explicit FileModelFactory(std::unique_ptr<kernels::Backend> backend)
         : m_backend(std::move(backend)) {}
 
-    Result<std::unique_ptr<OpenedModel>> open(const std::filesystem::path& path) override {
-        auto source = openModel(path);
+    Result<std::unique_ptr<OpenedModel>> open(
+        const std::filesystem::path& path,
+        const std::function<Status(const ModelInfo&)>& admit) override {
+        auto source = openModel(path, admit);
         if (!source) {
             return forward(source);
         }

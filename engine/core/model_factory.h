@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -23,7 +24,6 @@ class OpenedModel {
 public:
     virtual ~OpenedModel() = default;
 
-    ModelInfo info;
     std::shared_ptr<const Tokenizer> tokenizer;  // null: takes token ids only
     ChatTemplates templates;
     SamplingParams defaults;         // what the model recommends
@@ -39,8 +39,10 @@ public:
 class ModelFactory {
 public:
     virtual ~ModelFactory() = default;
+    /// `admit` is asked once the headers are read, before memory of the weights' size is taken.
     [[nodiscard]] virtual Result<std::unique_ptr<OpenedModel>> open(
-        const std::filesystem::path& path) = 0;
+        const std::filesystem::path& path,
+        const std::function<Status(const ModelInfo&)>& admit) = 0;
     [[nodiscard]] virtual MemoryFacts memory() const = 0;
     [[nodiscard]] virtual std::string deviceName() const = 0;
 };

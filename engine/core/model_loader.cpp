@@ -1,6 +1,7 @@
 #include "engine/core/model_loader.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <numeric>
 #include <utility>
@@ -105,7 +106,7 @@ bool hasQuantizedWeights(Runner& runner) {
     });
 }
 
-/// A sentence a type that is computed with in another one.
+/// A sentence for each type that is computed with in another one.
 void tellRepacked(const ModelInfo& info, std::vector<std::string>& notes) {
     std::map<kernels::DType, std::int64_t> bytes;
     for (const TensorSummary& tensor : info.tensors) {
@@ -113,14 +114,47 @@ void tellRepacked(const ModelInfo& info, std::vector<std::string>& notes) {
             bytes[tensor.type] += tensor.bytes;
         }
     }
+    for (const Rewritten& part : info.rewritten) {
+        bytes[part.from] -= part.fileBytes;
+        notes.push_back(std::string(kernels::traits(part.from).name) + " " + part.why + ": " +
+                        byteText(part.fileBytes) + " of it are rewritten as F32, " +
+                        byteText(part.bytes));
+    }
     for (const auto& [type, inFile] : bytes) {
-        if (const auto held = kernels::heldAs(type)) {
+        const auto held = kernels::heldAs(type);
+        if (held && inFile > 0) {
             notes.push_back(std::string(kernels::traits(type).name) +
                             " has no fast kernel of its own: " + byteText(inFile) +
                             " of it are held, without loss, as " + std::string(held->name) + ", " +
                             std::to_string(held->bits) + " bits a weight");
         }
     }
+}
+
+/// Resolves the model's options, estimates what it takes, and promises that to it if it is there.
+Status admit(LoadedModel& model, MemoryLedger& ledger, std::int64_t freeBytes) {
+    if (model.options.pooling) {
+        if (Status status = choosePooling(*model.options.pooling, model.info); !status) {
+            return status;
+        }
+    }
+    if (Status status = resolveOptions(model.info, model.options, model.notes); !status) {
+        return status;
+    }
+    auto estimate = estimateFit(model.info, model.options, freeBytes);
+    if (!estimate) {
+        return forward(estimate);
+    }
+    if (estimate->fit == Fit::kDoesNotFit) {
+        return doesNotFit(model.name, *estimate);
+    }
+    if (estimate->fit == Fit::kTight) {
+        model.notes.push_back("memory is tight: " + estimate->advice);
+    }
+    model.estimate = std::move(*estimate);
+    ledger.set(model.name, model.estimate.totalBytes - itemBytes(model.estimate, "margin") -
+                               itemBytes(model.estimate, "adapters"));
+    return {};
 }
 
 constexpr double kReadShare = 0.02;
@@ -174,45 +208,24 @@ Result<LoadResult> loadModel(ModelFactory& factory, MemoryLedger& ledger, const 
         return cancelled(asked.name);
     }
     const CutWatch watch;
-    auto opened = factory.open(asked.path);
-    if (!opened) {
-        return forward(opened);
-    }
     auto model = std::make_shared<LoadedModel>();
     model->name = asked.name;
     model->options = asked;
-    model->info = (*opened)->info;
+    auto opened = factory.open(asked.path, [&](const ModelInfo& info) {
+        model->info = info;
+        return admit(*model, ledger, ledger.available(factory.memory(), residentBefore));
+    });
+    if (!opened) {
+        return forward(opened);
+    }
     model->tokenizer = (*opened)->tokenizer;
     model->templates = (*opened)->templates;
     model->defaults = (*opened)->defaults;
-    model->notes = (*opened)->notes;
+    std::ranges::copy((*opened)->notes, std::back_inserter(model->notes));
     if (!model->templates.recognizedAs.empty()) {
         model->notes.push_back("chat template: " + model->templates.recognizedAs);
     }
-    if (asked.pooling) {
-        if (Status status = choosePooling(*asked.pooling, model->info); !status) {
-            return forward(status);
-        }
-    }
-    if (Status status = resolveOptions(model->info, model->options, model->notes); !status) {
-        return forward(status);
-    }
     const LoadOptions& options = model->options;
-
-    auto estimate =
-        estimateFit(model->info, options, ledger.available(factory.memory(), residentBefore));
-    if (!estimate) {
-        return forward(estimate);
-    }
-    if (estimate->fit == Fit::kDoesNotFit) {
-        return doesNotFit(model->name, *estimate);
-    }
-    if (estimate->fit == Fit::kTight) {
-        model->notes.push_back("memory is tight: " + estimate->advice);
-    }
-    model->estimate = std::move(*estimate);
-    ledger.set(model->name, model->estimate.totalBytes - itemBytes(model->estimate, "margin") -
-                                itemBytes(model->estimate, "adapters"));
     if (!reporter.report(LoadStage::kWeights, kReadShare)) {
         return cancelled(model->name);
     }

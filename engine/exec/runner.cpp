@@ -1,6 +1,7 @@
 #include "engine/exec/runner.h"
 
 #include <algorithm>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -176,7 +177,7 @@ private:
 void Runner::setAdapter(std::int32_t /*slot*/,
                         std::unique_ptr<const kernels::Adapter> /*adapter*/) {}
 
-Result<std::unique_ptr<Runner>> Runner::create(kernels::Backend& backend, const ModelSource& source,
+Result<std::unique_ptr<Runner>> Runner::create(kernels::Backend& backend, ModelSource& source,
                                                const RunnerOptions& options) {
     ModelSpec spec = source.spec;
     spec.pooling = options.pooling.value_or(spec.pooling);
@@ -189,6 +190,17 @@ Result<std::unique_ptr<Runner>> Runner::create(kernels::Backend& backend, const 
     compile.progress = [&](double share) {
         source.tensors->releasePages();  // what was taken over need not stay beside its copy
         return !options.compile.progress || options.compile.progress(share);
+    };
+    // Weights that are tied have the same bytes.
+    std::map<const std::byte*, int> users;
+    for (const kernels::TensorView& weight : pass->weights) {
+        ++users[weight.data];
+    }
+    compile.taken = [&](kernels::WeightId id) {
+        const kernels::TensorView& weight = pass->weights[static_cast<std::size_t>(id)];
+        if (--users[weight.data] == 0) {
+            source.tensors->release(weight);
+        }
     };
     auto program = backend.compile(std::move(pass->ops), pass->kv, pass->weights, compile);
     if (!program) {

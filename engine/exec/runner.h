@@ -22,10 +22,11 @@ struct RunnerOptions {
 /// Belongs to the engine thread once made.
 class Runner {
 public:
-    /// Builds and compiles the model, then lets go of the file's pages. `backend` must outlive the
-    /// runner; `source` only the call.
+    /// Builds and compiles the model. Takes the tensors of `source` over, letting go of each as its
+    /// copy is made: they cannot be used afterwards. `backend` must outlive the runner; `source`
+    /// only the call.
     [[nodiscard]] static Result<std::unique_ptr<Runner>> create(kernels::Backend& backend,
-                                                                const ModelSource& source,
+                                                                ModelSource& source,
                                                                 const RunnerOptions& options);
     virtual ~Runner() = default;
 

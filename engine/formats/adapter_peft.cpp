@@ -71,8 +71,8 @@ Status checkKind(const Json& config) {
 }
 
 bool isRank(const Json& value) {
-    constexpr double kMost = 1 << 30;
-    return value.is_number() && value.get<double>() >= 1 && value.get<double>() <= kMost &&
+    constexpr double kMostRank = 1 << 30;
+    return value.is_number() && value.get<double>() >= 1 && value.get<double>() <= kMostRank &&
            std::floor(value.get<double>()) == value.get<double>();
 }
 

@@ -6,6 +6,7 @@
 #include "engine/formats/adapter_source.h"
 #include "engine/formats/gguf.h"
 #include "engine/formats/read_model.h"
+#include "engine/formats/rewritten.h"
 
 namespace quern::engine {
 
@@ -38,7 +39,11 @@ Result<ReadModel> readModel(const fs::path& model) {
     if (!format) {
         return forward(format);
     }
-    return *format == Format::kGguf ? readGguf(model) : readHfFolder(model);
+    auto read = *format == Format::kGguf ? readGguf(model) : readHfFolder(model);
+    if (read) {
+        read->info.rewritten = rewrittenWeights(*read);
+    }
+    return read;
 }
 
 Result<ModelInfo> describeUnsupported(const fs::path& model, std::string whyNot) {
@@ -53,10 +58,15 @@ Result<ModelInfo> describeUnsupported(const fs::path& model, std::string whyNot)
     return info;
 }
 
-Result<ModelSource> openChecked(const fs::path& model) {
+Result<ModelSource> openChecked(const fs::path& model, const AdmitModel& admit) {
     auto read = readModel(model);
     if (!read) {
         return forward(read);
+    }
+    if (admit) {
+        if (Status status = admit(read->info); !status) {
+            return forward(status);
+        }
     }
     if (auto status = arrangeTensors(*read); !status) {
         return forward(status);
@@ -98,8 +108,8 @@ auto guarded(const fs::path& model, Read read) -> decltype(read(model)) {
 
 }  // namespace
 
-Result<ModelSource> openModel(const fs::path& model) {
-    return guarded(model, openChecked);
+Result<ModelSource> openModel(const fs::path& model, const AdmitModel& admit) {
+    return guarded(model, [&](const fs::path& path) { return openChecked(path, admit); });
 }
 
 Result<ModelInfo> inspectModel(const fs::path& model) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -17,7 +18,8 @@ namespace quern::engine {
 /// A model's tensors under canonical names, those of GGUF without the suffix rules of any other
 /// format: "token_embd.weight", "blk.3.attn_q.weight", "blk.3.attn_q.bias", "output_norm.weight",
 /// "output.weight". Readers of other formats map their names, split fused tensors and transpose.
-/// Immutable; any thread. Views live as long as the source.
+/// Immutable but for release(); any thread. Views live as long as the source or until their
+/// release.
 class TensorSource {
 public:
     virtual ~TensorSource() = default;
@@ -25,8 +27,11 @@ public:
     [[nodiscard]] virtual std::optional<kernels::TensorView> find(std::string_view name) const = 0;
     /// All canonical names.
     [[nodiscard]] virtual std::vector<std::string> names() const = 0;
-    /// Tells the system that the mapped pages are no longer needed (after weights were taken over).
+    /// Tells the system that mapped pages are not needed now; they come back when they are read.
     virtual void releasePages() const = 0;
+    /// Gives up the bytes of a view, which is not used any more: what is held for it alone is
+    /// freed. At most once for bytes of it.
+    virtual void release(const kernels::TensorView& view) = 0;
 };
 
 struct MatrixLayout;
@@ -38,10 +43,15 @@ struct ModelSource {
     std::unique_ptr<TensorSource> tensors;
 };
 
-/// Opens a GGUF file or a Hugging Face folder, by what it is. Every count, length, offset and
-/// product in it is checked before use; nothing is allocated beyond what the file's size justifies.
-/// kNotFound, kCorrupt (names the field) or kUnsupported (names the architecture, what is missing
-/// and the nearest that is there).
-[[nodiscard]] Result<ModelSource> openModel(const std::filesystem::path& model);
+/// Asked, once its headers are read, whether a model may be opened; an error is openModel's.
+using AdmitModel = std::function<Status(const ModelInfo&)>;
+
+/// Opens a GGUF file or a Hugging Face folder, by what it is. Before `admit` (which may be empty)
+/// nothing of the weights is read, let alone rearranged, which can take as much memory as they do.
+/// Every count, length, offset and product in it is checked before use; nothing is allocated beyond
+/// what the file's size justifies. kNotFound, kCorrupt (names the field) or kUnsupported (names the
+/// architecture, what is missing and the nearest that is there).
+[[nodiscard]] Result<ModelSource> openModel(const std::filesystem::path& model,
+                                            const AdmitModel& admit = {});
 
 }  // namespace quern::engine

@@ -1,5 +1,6 @@
 #include "engine/formats/tensor_table.h"
 
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
@@ -42,8 +43,33 @@ void TensorTable::remove(std::string_view name) {
 }
 
 std::span<std::byte> TensorTable::allocate(std::size_t bytes) {
-    m_owned.push_back(std::make_unique<std::byte[]>(bytes));
-    return {m_owned.back().get(), bytes};
+    auto data = std::make_unique_for_overwrite<std::byte[]>(bytes);
+    std::byte* begin = data.get();
+    m_owned[begin] = {.data = std::move(data), .bytes = bytes, .used = bytes};
+    return {begin, bytes};
+}
+
+std::int64_t TensorTable::allocatedBytes() const {
+    std::size_t bytes = 0;
+    for (const auto& [begin, owned] : m_owned) {
+        bytes += owned.bytes;
+    }
+    return static_cast<std::int64_t>(bytes);
+}
+
+void TensorTable::release(const kernels::TensorView& view) {
+    // The last that begins at or before the view.
+    const auto found = m_owned.lower_bound(view.data);
+    if (found == m_owned.end() || view.data >= found->first + found->second.bytes) {
+        return;  // of a file
+    }
+    const auto bytes =
+        static_cast<std::size_t>(kernels::rowBytes(view.type, view.shape.elements()).value_or(0));
+    Owned& owned = found->second;
+    owned.used -= std::min(owned.used, bytes);
+    if (owned.used == 0) {
+        m_owned.erase(found);
+    }
 }
 
 kernels::TensorView rowSlice(const kernels::TensorView& view, std::int64_t first,

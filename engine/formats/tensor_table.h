@@ -23,6 +23,7 @@ public:
     [[nodiscard]] std::optional<kernels::TensorView> find(std::string_view name) const override;
     [[nodiscard]] std::vector<std::string> names() const override;
     void releasePages() const override;
+    void release(const kernels::TensorView& view) override;
 
     /// Keeps the mapped file alive; `release` gives its pages back.
     void keepFile(std::shared_ptr<const void> file, std::function<void()> release);
@@ -32,17 +33,25 @@ public:
     void set(std::string name, const kernels::TensorView& view);
     void remove(std::string_view name);
 
-    /// Memory that lives as long as the table.
+    /// Memory that lives as long as the table, or until views of all its bytes are released; of
+    /// those no two overlap.
     [[nodiscard]] std::span<std::byte> allocate(std::size_t bytes);
+    /// Bytes of such memory.
+    [[nodiscard]] std::int64_t allocatedBytes() const;
 
 private:
     struct KeptFile {
         std::shared_ptr<const void> file;
         std::function<void()> release;
     };
+    struct Owned {
+        std::unique_ptr<std::byte[]> data;
+        std::size_t bytes = 0;
+        std::size_t used = 0;  // that are not released
+    };
     std::map<std::string, kernels::TensorView, std::less<>> m_views;
     std::vector<KeptFile> m_files;
-    std::vector<std::unique_ptr<std::byte[]>> m_owned;
+    std::map<const std::byte*, Owned, std::greater<>> m_owned;  // by where it begins
 };
 
 /// Rows [first, first + count) of a matrix, or elements of a vector, as a view. The caller has

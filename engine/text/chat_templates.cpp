@@ -15,7 +15,6 @@ namespace quern::engine {
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::json;
 
 // The longest templates that are about have 20 kB; a tokenizer.json has some tens of MB.
 constexpr std::uintmax_t kMaxTemplateBytes = std::uintmax_t{4} << 20U;
@@ -45,23 +44,23 @@ Result<std::string> readText(const fs::path& path, std::uintmax_t limit) {
 }
 
 /// The JSON object in a file; an empty one when there is no such file.
-Result<Json> readObject(const fs::path& path) {
+Result<nlohmann::json> readObject(const fs::path& path) {
     std::error_code error;
     if (!fs::is_regular_file(path, error)) {
-        return Json::object();
+        return nlohmann::json::object();
     }
     auto text = readText(path, kMaxJsonBytes);
     if (!text) {
         return forward(text);
     }
-    Json parsed = Json::parse(*text, nullptr, false);
+    nlohmann::json parsed = nlohmann::json::parse(*text, nullptr, false);
     if (!parsed.is_object()) {
         return fail(ErrorCode::kCorrupt, path.filename().string() + " is not a JSON object");
     }
     return parsed;
 }
 
-std::string textMember(const Json& object, const char* key) {
+std::string textMember(const nlohmann::json& object, const char* key) {
     return object.contains(key) && object.at(key).is_string() ? object.at(key).get<std::string>()
                                                               : "";
 }
@@ -75,7 +74,7 @@ Status addFromJson(const fs::path& path, Sources& sources) {
     if (!object->contains("chat_template") || object->at("chat_template").is_null()) {
         return {};
     }
-    const Json& found = object->at("chat_template");
+    const nlohmann::json& found = object->at("chat_template");
     if (found.is_string()) {
         sources["default"] = found.get<std::string>();
         return {};
@@ -243,7 +242,7 @@ std::set<std::string, std::less<>> addedTokens(const fs::path& folder) {
     std::set<std::string, std::less<>> tokens;
     if (const auto tokenizer = readObject(folder / "tokenizer.json")) {
         if (tokenizer->contains("added_tokens") && tokenizer->at("added_tokens").is_array()) {
-            for (const Json& token : tokenizer->at("added_tokens")) {
+            for (const nlohmann::json& token : tokenizer->at("added_tokens")) {
                 if (token.is_object()) {
                     tokens.insert(textMember(token, "content"));
                 }

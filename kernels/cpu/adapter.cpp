@@ -75,7 +75,7 @@ Status CpuAdapter::add(const OpList& ops, const LowRank& part, const GemmKernels
     }
     LowRankPart made{.a = {}, .b = {}, .scale = part.scale};
     for (auto [from, to] : {std::pair(&part.a, &made.a), std::pair(&part.b, &made.b)}) {
-        auto packed = gemm.pack(*from, ActivationType::kF32, m_memory);
+        auto packed = gemm.pack(*from, ActivationType::kF32, m_memory, {});
         if (!packed) {
             return wrong(weight, packed.error().message);
         }

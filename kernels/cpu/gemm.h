@@ -3,6 +3,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 
@@ -62,14 +63,21 @@ public:
     virtual void unpackRow(std::int64_t output, float* out) const = 0;
 };
 
+/// Told, on the packing thread, every kPackSlice bytes of a weight how many of its rows are packed
+/// by now; false cancels.
+using RowsPacked = std::function<bool(std::int64_t rows)>;
+inline constexpr std::int64_t kPackSlice = std::int64_t{8} << 20;
+
 /// What a tier brings for matrices. One table a tier, filled once.
 struct GemmKernels {
     /// Repacks a matrix (rank 2: [outputs, inputs]); `weight` is borrowed for the call, `memory`
-    /// must outlive the result. `activations` kQ8 with a type that is not quantized gives an F32
-    /// kernel. kInvalidArgument names a shape that does not fit the type; kUnsupported a type that
-    /// has no kernel; kOutOfMemory the bytes that were wanted. May run in several threads at once.
+    /// must outlive the result, `told` may be empty. `activations` kQ8 with a type that is not
+    /// quantized gives an F32 kernel. kInvalidArgument names a shape that does not fit the type;
+    /// kUnsupported a type that has no kernel; kOutOfMemory the bytes that were wanted; kCancelled
+    /// when told() said so. May run in several threads at once.
     Result<std::unique_ptr<PackedWeight>> (*pack)(const TensorView& weight,
-                                                  ActivationType activations, WeightMemory& memory);
+                                                  ActivationType activations, WeightMemory& memory,
+                                                  const RowsPacked& told);
     /// Quantizes in.cols floats into row `row` of `to`.
     void (*quantizeRow)(const float* in, const Q8Rows& to, std::int64_t row);
 };

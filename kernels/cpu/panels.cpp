@@ -1,5 +1,6 @@
 #include "kernels/cpu/panels.h"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstring>
@@ -228,6 +229,7 @@ void packPlain(const TensorView& weight, const RowsOfPanel& rows, const PanelMat
 
 Result<std::unique_ptr<PackedWeight>> packPanels(const TensorView& weight,
                                                  ActivationType activations, WeightMemory& memory,
+                                                 const RowsPacked& told,
                                                  PanelKernels (*kernelsOf)(PanelFormat)) {
     auto rowSize = checkedRowBytes(weight);
     if (!rowSize) {
@@ -254,7 +256,11 @@ Result<std::unique_ptr<PackedWeight>> packPanels(const TensorView& weight,
     }
     matrix.data = data->data();
     const RowsOfPanel rows(weight, *rowSize);
+    const std::int64_t slice = std::max<std::int64_t>(1, kPackSlice / (*rowSize * kPanelOutputs));
     for (std::int64_t panel = 0; panel < panels; ++panel) {
+        if (told && panel > 0 && panel % slice == 0 && !told(panel * kPanelOutputs)) {
+            return fail(ErrorCode::kCancelled, "packing was cancelled");
+        }
         std::byte* to = data->data() + panel * matrix.panelBytes;
         if (isPlain(matrix.format)) {
             packPlain(weight, rows, matrix, panel, to);

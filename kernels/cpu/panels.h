@@ -130,6 +130,6 @@ struct PanelKernels {
 /// Repacks for a tier; `kernelsOf` gives its kernels. Errors as GemmKernels::pack.
 [[nodiscard]] Result<std::unique_ptr<PackedWeight>> packPanels(
     const TensorView& weight, ActivationType activations, WeightMemory& memory,
-    PanelKernels (*kernelsOf)(PanelFormat));
+    const RowsPacked& told, PanelKernels (*kernelsOf)(PanelFormat));
 
 }  // namespace quern::kernels::cpu

@@ -20,6 +20,9 @@ std::size_t index(std::int32_t id) {
 }
 
 Error inWeight(const Weight& weight, Error error) {
+    if (error.code == ErrorCode::kCancelled) {
+        return error;
+    }
     error.message = "weight '" + weight.name + "': " + error.message;
     return error;
 }
@@ -50,6 +53,11 @@ Result<std::unique_ptr<WeightStore>> WeightStore::create(const OpList& ops,
     }
     if (auto status = store->takeVectors(ops, views); !status) {
         return forward(status);
+    }
+    for (std::size_t i = 0; options.taken && i < views.size(); ++i) {
+        if (store->m_packed[i] == nullptr && store->m_tables[i].rows == 0) {
+            options.taken(static_cast<WeightId>(i));
+        }
     }
     return store;
 }
@@ -82,16 +90,25 @@ Status WeightStore::take(const OpList& ops, std::span<const TensorView> views,
     std::ranges::stable_sort(order, std::greater(),
                              [&](std::size_t i) { return dataBytes(ops.weights[i]); });
     double done = 0.0;
+    const auto tell = [&](double bytes) {
+        return !options.progress || options.progress(total > 0.0 ? bytes / total : 1.0);
+    };
     for (const std::size_t i : order) {
         const Weight& weight = ops.weights[i];
         m_elements[i] = weight.rows * weight.cols;
+        const auto bytes = static_cast<double>(dataBytes(weight));
         if (isMatrix[i]) {
             const PackedWeight*& packed =
                 known[{views[i].data, weight.type, weight.rows, weight.cols}];
             if (packed == nullptr) {
                 TensorView view = views[i];
                 view.shape = {.dims = {weight.rows, weight.cols, 1, 1}, .rank = 2};
-                auto made = gemm.pack(view, options.activations, m_memory);
+                const auto told = [&](std::int64_t rows) {
+                    const double share =
+                        static_cast<double>(rows) / static_cast<double>(weight.rows);
+                    return tell(done + share * bytes);
+                };
+                auto made = gemm.pack(view, options.activations, m_memory, told);
                 if (!made) {
                     return tl::unexpected<Error>(inWeight(weight, std::move(made.error())));
                 }
@@ -99,9 +116,12 @@ Status WeightStore::take(const OpList& ops, std::span<const TensorView> views,
                 m_matrices.push_back(std::move(*made));
             }
             m_packed[i] = packed;
+            if (options.taken) {
+                options.taken(static_cast<WeightId>(i));
+            }
         }
-        done += static_cast<double>(dataBytes(weight));
-        if (options.progress && !options.progress(total > 0.0 ? done / total : 1.0)) {
+        done += bytes;
+        if (!tell(done)) {
             return fail(ErrorCode::kCancelled, "compilation was cancelled");
         }
     }
@@ -119,6 +139,9 @@ Status WeightStore::take(const OpList& ops, std::span<const TensorView> views,
             table.packed = twin->second;
         } else if (auto status = copyTable(weight, views[i], table); !status) {
             return status;
+        }
+        if (options.taken && !isMatrix[i]) {
+            options.taken(static_cast<WeightId>(i));
         }
     }
     return {};

@@ -36,7 +36,7 @@ void multiplyOften(benchmark::State& state, const Case& c) {
                           .shape = {.dims = {c.outputs, c.inputs, 1, 1}, .rank = 2},
                           .data = bytes.data()};
     do {
-        auto packed = kernels.pack(view, c.activations, memory);
+        auto packed = kernels.pack(view, c.activations, memory, {});
         if (!packed) {
             state.SkipWithError(packed.error().message.c_str());
             return;

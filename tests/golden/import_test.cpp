@@ -44,7 +44,7 @@ TEST_P(ImportedGoldenModels, GiveTheReferencesAnswers) {
     EXPECT_TRUE(report->isWithinBar);
 }
 
-std::string testName(const ::testing::TestParamInfo<std::string>& info) {
+std::string importName(const ::testing::TestParamInfo<std::string>& info) {
     std::string name = info.param;
     for (char& c : name) {
         c = std::isalnum(static_cast<unsigned char>(c)) != 0 ? c : '_';
@@ -61,7 +61,7 @@ INSTANTIATE_TEST_SUITE_P(All, ImportedGoldenModels,
                                            "modernbert", "nemotron", "olmo2", "phi", "phi3",
                                            "qwen2", "qwen2-moe", "qwen3", "qwen3-moe", "qwen3-next",
                                            "smollm3", "stablelm", "starcoder2", "xlm-roberta"),
-                         testName);
+                         importName);
 
 }  // namespace
 }  // namespace quern

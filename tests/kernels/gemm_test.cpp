@@ -51,7 +51,7 @@ protected:
         const TensorView view{.type = type(),
                               .shape = {.dims = {outputs, inputs, 1, 1}, .rank = 2},
                               .data = bytes.data()};
-        auto packed = m_kernels->pack(view, activations, m_memory);
+        auto packed = m_kernels->pack(view, activations, m_memory, {});
         EXPECT_TRUE(packed.has_value()) << packed.error().message;
         return packed ? std::move(*packed) : nullptr;
     }
@@ -219,7 +219,7 @@ TEST_P(Gemm, PackRefusesWrongShapes) {
         const TensorView view{.type = type(),
                               .shape = {.dims = {outputs, inputs, 1, 1}, .rank = rank},
                               .data = bytes.data()};
-        const auto packed = m_kernels->pack(view, ActivationType::kQ8, m_memory);
+        const auto packed = m_kernels->pack(view, ActivationType::kQ8, m_memory, {});
         return !packed.has_value() && packed.error().code == ErrorCode::kInvalidArgument;
     };
     EXPECT_TRUE(refused(0, 256, 2));
@@ -239,10 +239,31 @@ TEST_P(Gemm, PackSaysWhatDoesNotFit) {
         .shape = {.dims = {std::int64_t{1} << 44, widths(type()).back(), 1, 1}, .rank = 2},
         .data = bytes.data()};
     for (const ActivationType activations : {ActivationType::kQ8, ActivationType::kF32}) {
-        const auto packed = m_kernels->pack(view, activations, m_memory);
+        const auto packed = m_kernels->pack(view, activations, m_memory, {});
         ASSERT_FALSE(packed.has_value());
         EXPECT_EQ(packed.error().code, ErrorCode::kOutOfMemory) << packed.error().message;
     }
+}
+
+TEST_P(Gemm, PackTellsOfSlicesAndStops) {
+    const std::int64_t cols = widths(type()).back();
+    const auto rowSize = rowBytes(type(), cols);
+    ASSERT_TRUE(rowSize.has_value());
+    const std::int64_t outputs = 5 * cpu::kPackSlice / *rowSize / 2;
+    const std::vector<std::byte> bytes(static_cast<std::size_t>(outputs * *rowSize));
+    const TensorView view{
+        .type = type(), .shape = {.dims = {outputs, cols, 1, 1}, .rank = 2}, .data = bytes.data()};
+    std::vector<std::int64_t> told;
+    const auto packed =
+        m_kernels->pack(view, ActivationType::kQ8, m_memory, [&](std::int64_t rows) {
+            told.push_back(rows);
+            return told.size() < 2;
+        });
+    ASSERT_FALSE(packed.has_value());
+    EXPECT_EQ(packed.error().code, ErrorCode::kCancelled);
+    ASSERT_EQ(told.size(), 2U);
+    EXPECT_LE(told[0] * *rowSize, cpu::kPackSlice);
+    EXPECT_EQ(told[1], 2 * told[0]);
 }
 
 std::string paramName(const testing::TestParamInfo<Param>& info) {

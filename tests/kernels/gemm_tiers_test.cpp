@@ -39,7 +39,7 @@ std::vector<float> product(CpuTier tier, DType type, const std::vector<std::byte
     WeightMemory memory;
     const TensorView view{
         .type = type, .shape = {.dims = {kOutputs, kCols, 1, 1}, .rank = 2}, .data = bytes.data()};
-    const auto weight = kernels.pack(view, activations, memory);
+    const auto weight = kernels.pack(view, activations, memory, {});
     EXPECT_TRUE(weight.has_value());
     std::vector<float> out(static_cast<std::size_t>(kRows * kOutputs));
     if ((*weight)->takesQ8()) {

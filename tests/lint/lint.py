@@ -4,8 +4,8 @@
     lint.py BUILD PASSED FOLDER…
 
 BUILD holds compile_commands.json; PASSED a file for each content that has passed with these checks.
-Files of one folder are read as one unit, since most of a run goes into headers that they share. A
-unit that is not clean is read again file by file: what is told, and what passes, is always a file.
+Where there are many, files of one folder are read as one unit, since most of a run goes into headers
+that they share. A unit that is not clean is read again file by file: what is told, and what passes, is always a file.
 """
 
 import concurrent.futures
@@ -19,6 +19,8 @@ import sys
 import tempfile
 
 UNIT_FILES = 8
+# So few files are read one by one: then a header that a file forgot to include is noticed too.
+FEW_FILES = 40
 # Tier files switch their instruction set on with a pragma that only g++ reads.
 ISA_FLAGS = {
     "avx2": ["-mavx2", "-mfma", "-mf16c"],
@@ -80,9 +82,10 @@ class Linter:
             alone = command is None or path.startswith("kernels/")
             key = path if alone else (os.path.dirname(path), *flags_of(command))
             groups.setdefault(key, []).append(path)
+        size = 1 if len(files) <= FEW_FILES else UNIT_FILES
         for group in groups.values():
-            for i in range(0, len(group), UNIT_FILES):
-                yield group[i:i + UNIT_FILES]
+            for i in range(0, len(group), size):
+                yield group[i:i + size]
 
     def lint_file(self, path):
         command = self.commands.get(str(self.root / path))

@@ -10,26 +10,31 @@ namespace {
 
 using namespace engine;
 
+ModelInfo infoOf(const FakeEngineModel& fake, const std::filesystem::path& path) {
+    ModelInfo info;
+    info.path = path;
+    info.name = path.stem().string();
+    info.format = "fake";
+    info.architecture = "fake";
+    info.isSupported = true;
+    info.weightBytes = fake.model.weightBytes;
+    info.contextTokens = fake.contextTokens;
+    info.vocabSize = fake.model.vocab;
+    info.hiddenSize = 8;
+    info.layers = static_cast<std::int64_t>(fake.model.windows.size());
+    for (const std::int64_t window : fake.model.windows) {
+        if (window == FakeModel::kState) {
+            info.cacheLayers.push_back({.stateFloats = 64});
+        } else {
+            info.cacheLayers.push_back({.elementsPerToken = 16, .window = window});
+        }
+    }
+    return info;
+}
+
 class FakeOpenedModel final : public OpenedModel {
 public:
-    FakeOpenedModel(const FakeEngineModel& fake, const std::filesystem::path& path) : m_fake(fake) {
-        info.path = path;
-        info.name = path.stem().string();
-        info.format = "fake";
-        info.architecture = "fake";
-        info.isSupported = true;
-        info.weightBytes = fake.model.weightBytes;
-        info.contextTokens = fake.contextTokens;
-        info.vocabSize = fake.model.vocab;
-        info.hiddenSize = 8;
-        info.layers = static_cast<std::int64_t>(fake.model.windows.size());
-        for (const std::int64_t window : fake.model.windows) {
-            if (window == FakeModel::kState) {
-                info.cacheLayers.push_back({.stateFloats = 64});
-            } else {
-                info.cacheLayers.push_back({.elementsPerToken = 16, .window = window});
-            }
-        }
+    explicit FakeOpenedModel(const FakeEngineModel& fake) : m_fake(fake) {
         tokenizer = fake.tokenizer;
         templates = fake.templates;
     }
@@ -54,11 +59,16 @@ class FakeModelFactory final : public ModelFactory {
 public:
     explicit FakeModelFactory(FakeEngineModel model) : m_model(std::move(model)) {}
 
-    Result<std::unique_ptr<OpenedModel>> open(const std::filesystem::path& path) override {
+    Result<std::unique_ptr<OpenedModel>> open(
+        const std::filesystem::path& path,
+        const std::function<Status(const ModelInfo&)>& admit) override {
         if (path.filename() == "missing.gguf") {
             return fail(ErrorCode::kNotFound, "there is no file " + path.string());
         }
-        return std::make_unique<FakeOpenedModel>(m_model, path);
+        if (Status status = admit(infoOf(m_model, path)); !status) {
+            return forward(status);
+        }
+        return std::make_unique<FakeOpenedModel>(m_model);
     }
     MemoryFacts memory() const override { return m_model.memory; }
     std::string deviceName() const override { return "fake"; }

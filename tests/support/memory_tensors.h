@@ -49,7 +49,9 @@ public:
         return all;
     }
     void releasePages() const override { ++m_releases; }
+    void release(const kernels::TensorView&) override { ++m_released; }
     int releases() const { return m_releases; }
+    int released() const { return m_released; }
 
 private:
     struct Tensor {
@@ -58,6 +60,7 @@ private:
     };
     std::map<std::string, Tensor> m_tensors;
     mutable int m_releases = 0;
+    int m_released = 0;
 };
 
 }  // namespace quern::test

@@ -7,7 +7,7 @@
 namespace quern::ui {
 namespace {
 
-struct Words {
+struct ReplyWords {
     Q_DECLARE_TR_FUNCTIONS(ReplyPhase)
 };
 
@@ -16,10 +16,10 @@ QString describe(const engine::RequestSnapshot& request, int place) {
     switch (request.state) {
         case engine::RequestState::kWaiting:
         case engine::RequestState::kPreempted:
-            return Words::tr("Queued: %1 in line").arg(place);
+            return ReplyWords::tr("Queued: %1 in line").arg(place);
         case engine::RequestState::kPrefill:
             if (request.promptTokens > 0) {
-                return Words::tr("Reading the prompt: %1\u00A0%")
+                return ReplyWords::tr("Reading the prompt: %1\u00A0%")
                     .arg(formatPercent(static_cast<double>(request.computedTokens) /
                                        request.promptTokens));
             }
@@ -27,14 +27,14 @@ QString describe(const engine::RequestSnapshot& request, int place) {
         default:
             break;
     }
-    return Words::tr("Writing: %1 tok/s").arg(formatRate(request.tokensPerSecond));
+    return ReplyWords::tr("Writing: %1 tok/s").arg(formatRate(request.tokensPerSecond));
 }
 
 }  // namespace
 
 QString describePhase(const ReplyView& reply, const engine::EngineSnapshot& snapshot) {
     if (!reply.place) {
-        return Words::tr("Preparing");
+        return ReplyWords::tr("Preparing");
     }
     for (const engine::ModelSnapshot& model : snapshot.models) {
         int place = 0;
@@ -47,7 +47,8 @@ QString describePhase(const ReplyView& reply, const engine::EngineSnapshot& snap
             }
         }
     }
-    return reply.phase == ReplyPhase::kWriting ? Words::tr("Writing") : Words::tr("Queued");
+    return reply.phase == ReplyPhase::kWriting ? ReplyWords::tr("Writing")
+                                               : ReplyWords::tr("Queued");
 }
 
 }  // namespace quern::ui

@@ -9,7 +9,7 @@
 namespace quern::ui {
 namespace {
 
-struct Words {
+struct TranscriptWords {
     Q_DECLARE_TR_FUNCTIONS(Transcript)
 };
 
@@ -50,18 +50,18 @@ QString blockName(BlockKind kind) {
 QString figuresLine(const TurnFigures& f) {
     QStringList parts;
     if (f.tokensPerSecond > 0) {
-        parts += Words::tr("%1 tok/s").arg(formatRate(f.tokensPerSecond));
+        parts += TranscriptWords::tr("%1 tok/s").arg(formatRate(f.tokensPerSecond));
     }
-    parts += Words::tr("%1 tok").arg(formatCount(f.completionTokens));
+    parts += TranscriptWords::tr("%1 tok").arg(formatCount(f.completionTokens));
     if (f.ttftMs > 0) {
-        parts += Words::tr("TTFT %1").arg(formatMilliseconds(f.ttftMs));
+        parts += TranscriptWords::tr("TTFT %1").arg(formatMilliseconds(f.ttftMs));
     }
     if (f.promptTokens > 0) {
-        parts += Words::tr("prefix hit %1\u00A0%")
+        parts += TranscriptWords::tr("prefix hit %1\u00A0%")
                      .arg(formatPercent(static_cast<double>(f.cachedTokens) / f.promptTokens));
     }
     if (!f.stop.empty()) {
-        parts += Words::tr("stop: %1").arg(QString::fromStdString(f.stop));
+        parts += TranscriptWords::tr("stop: %1").arg(QString::fromStdString(f.stop));
     }
     return parts.join(QStringLiteral(" · "));
 }

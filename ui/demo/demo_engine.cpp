@@ -4,15 +4,10 @@
 #include <array>
 #include <thread>
 
+#include "ui/demo/demo_sizes.h"
 #include "ui/demo/demo_world.h"
 
 namespace quern::ui {
-namespace {
-
-constexpr std::int64_t kMiB = 1024 * 1024;
-constexpr std::int64_t kGiB = 1024 * kMiB;
-
-}  // namespace
 
 DemoEngine::DemoEngine(DemoEngineOptions options)
     : m_options(std::move(options)), m_map(demoMap()) {

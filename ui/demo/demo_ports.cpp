@@ -2,13 +2,9 @@
 
 #include <algorithm>
 
+#include "ui/demo/demo_sizes.h"
+
 namespace quern::ui {
-namespace {
-
-constexpr std::int64_t kMiB = 1024 * 1024;
-constexpr std::int64_t kGiB = 1024 * kMiB;
-
-}  // namespace
 
 std::optional<std::string> MemorySettings::get(const std::string& key) const {
     const std::lock_guard lock(m_mutex);

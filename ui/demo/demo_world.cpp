@@ -3,11 +3,10 @@
 #include <array>
 #include <random>
 
+#include "ui/demo/demo_sizes.h"
+
 namespace quern::ui {
 namespace {
-
-constexpr std::int64_t kMiB = 1024 * 1024;
-constexpr std::int64_t kGiB = 1024 * kMiB;
 
 class DemoTokenizer : public engine::Tokenizer {
 public:

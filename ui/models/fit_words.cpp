@@ -5,7 +5,7 @@
 namespace quern::ui {
 namespace {
 
-struct Words {
+struct FitWords {
     Q_DECLARE_TR_FUNCTIONS(FitWords)
 };
 
@@ -24,19 +24,19 @@ QString fitName(engine::Fit fit) {
 
 QString itemName(const engine::FitItem& item) {
     if (item.name == "weights") {
-        return Words::tr("weights");
+        return FitWords::tr("weights");
     }
     if (item.name == "KV cache") {
-        return Words::tr("KV cache");
+        return FitWords::tr("KV cache");
     }
     if (item.name == "scratch") {
-        return Words::tr("scratch");
+        return FitWords::tr("scratch");
     }
     if (item.name == "tokenizer") {
-        return Words::tr("tokenizer");
+        return FitWords::tr("tokenizer");
     }
     if (item.name == "margin") {
-        return Words::tr("margin, left to other programs");
+        return FitWords::tr("margin, left to other programs");
     }
     return QString::fromStdString(item.name);
 }

@@ -160,7 +160,7 @@ private:
 };
 
 Result<std::unique_ptr<PackedWeight>> pack(const TensorView& weight, ActivationType activations,
-                                           WeightMemory& memory) {
+                                           WeightMemory& memory, const RowsPacked& told) {
     auto rowSize = checkedRowBytes(weight);
     if (!rowSize) {
         return forward(rowSize);
@@ -178,7 +178,15 @@ Result<std::unique_ptr<PackedWeight>> pack(const TensorView& weight, ActivationT
     if (!data) {
         return forward(data);
     }
-    std::memcpy(data->data(), weight.data, data->size());
+    const std::int64_t slice = std::max<std::int64_t>(1, kPackSlice / *rowSize);
+    for (std::int64_t row = 0; row < weight.shape.rows(); row += slice) {
+        if (told && row > 0 && !told(row)) {
+            return fail(ErrorCode::kCancelled, "packing was cancelled");
+        }
+        const std::int64_t rows = std::min(slice, weight.shape.rows() - row);
+        std::memcpy(data->data() + row * *rowSize, weight.data + row * *rowSize,
+                    static_cast<std::size_t>(rows * *rowSize));
+    }
     const bool takesQ8 =
         t.isQuantized && activations == ActivationType::kQ8 && weight.shape.cols() % 32 == 0;
     return std::make_unique<GenericWeight>(Matrix{.type = weight.type,

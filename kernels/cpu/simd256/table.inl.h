@@ -38,8 +38,8 @@ PanelKernels kernelsOf(PanelFormat format) {
 }
 
 Result<std::unique_ptr<PackedWeight>> pack(const TensorView& weight, ActivationType activations,
-                                           WeightMemory& memory) {
-    return packPanels(weight, activations, memory, kernelsOf);
+                                           WeightMemory& memory, const RowsPacked& told) {
+    return packPanels(weight, activations, memory, told, kernelsOf);
 }
 
 /// The largest lane.

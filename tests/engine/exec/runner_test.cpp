@@ -67,10 +67,14 @@ public:
         return {};
     }
     Result<std::unique_ptr<kernels::Program>> compile(
-        kernels::OpList ops, const kernels::KvLayout& kv, std::span<const kernels::TensorView>,
+        kernels::OpList ops, const kernels::KvLayout& kv,
+        std::span<const kernels::TensorView> weights,
         const kernels::CompileOptions& options) override {
         compiledType = kv.type;
         EXPECT_TRUE(options.progress(0.5));  // as between two weights
+        for (std::size_t i = 0; i < weights.size(); ++i) {
+            options.taken(static_cast<kernels::WeightId>(i));
+        }
         return std::make_unique<FakeProgram>(std::move(ops));
     }
     Result<std::unique_ptr<kernels::Adapter>> makeAdapter(
@@ -142,7 +146,7 @@ BatchPlan twoSequences() {
             .copies = {{.group = 0, .from = 5, .to = 6}}};
 }
 
-std::unique_ptr<Runner> makeRunner(FakeBackend& backend, const Model& model) {
+std::unique_ptr<Runner> makeRunner(FakeBackend& backend, Model& model) {
     auto runner = Runner::create(backend, model.source, {.kvType = kernels::DType::kF32});
     EXPECT_TRUE(runner.has_value()) << runner.error().message;
     return runner ? std::move(*runner) : nullptr;
@@ -150,7 +154,7 @@ std::unique_ptr<Runner> makeRunner(FakeBackend& backend, const Model& model) {
 
 TEST(Runner, CompilesAndLetsGoOfTheFile) {
     FakeBackend backend;
-    const Model model = emptyModel();
+    Model model = emptyModel();
     const auto runner = makeRunner(backend, model);
     ASSERT_NE(runner, nullptr);
     EXPECT_EQ(backend.compiledType, kernels::DType::kF32);
@@ -158,6 +162,8 @@ TEST(Runner, CompilesAndLetsGoOfTheFile) {
     EXPECT_EQ(runner->vocabSize(), 10);
     EXPECT_EQ(runner->groups().size(), 1U);
     EXPECT_EQ(model.tensors->releases(), 2) << "as it goes, and at the end";
+    EXPECT_EQ(model.tensors->released(), static_cast<int>(model.tensors->names().size()))
+        << "each once, also the one that is used twice";
     EXPECT_EQ(runner->kvBytes(), 0);
     const std::vector<std::int64_t> blocks = {8};
     ASSERT_TRUE(runner->allocateKv(blocks).has_value());
@@ -166,7 +172,7 @@ TEST(Runner, CompilesAndLetsGoOfTheFile) {
 
 TEST(Runner, CopiesBlocksThenRunsTheStep) {
     FakeBackend backend;
-    const Model model = emptyModel();
+    Model model = emptyModel();
     const auto runner = makeRunner(backend, model);
     const std::vector<std::int64_t> blocks = {8};
     ASSERT_TRUE(runner->allocateKv(blocks).has_value());
@@ -180,7 +186,7 @@ TEST(Runner, CopiesBlocksThenRunsTheStep) {
 
 TEST(Runner, RefusesPlansThatContradictThemselves) {
     FakeBackend backend;
-    const Model model = emptyModel();
+    Model model = emptyModel();
     const auto runner = makeRunner(backend, model);
     EXPECT_EQ(runner->run(twoSequences()).error().message,
               "a step before its KV cache was allocated");

@@ -161,6 +161,29 @@ TEST(ModelSource, SpecsOfTheFirstArchitectures) {
     EXPECT_EQ(gemma->spec.embeddingScale, 8.0F);
 }
 
+TEST(ModelSource, AdmissionIsAskedWithAllThatLoadingTakes) {
+    QUERN_GOLDEN_OR_SKIP(models, "models");
+    const auto latent = models / "deepseek-v2";
+    const auto config = test::readJson(latent / "config.json");
+    const std::int64_t keys = config["num_hidden_layers"].get<std::int64_t>() *
+                              config["num_attention_heads"].get<std::int64_t>() *
+                              config["qk_nope_head_dim"].get<std::int64_t>() *
+                              config["kv_lora_rank"].get<std::int64_t>();
+    std::vector<Rewritten> asked;
+    const auto refused = openModel(latent, [&](const ModelInfo& info) -> Status {
+        asked = info.rewritten;
+        return fail(ErrorCode::kOutOfMemory, "too large");
+    });
+    ASSERT_FALSE(refused.has_value());
+    EXPECT_EQ(refused.error().message, "too large");
+    ASSERT_EQ(asked.size(), 1U);
+    EXPECT_EQ(asked[0].from, kernels::DType::kBF16);
+    EXPECT_EQ(asked[0].bytes, keys * 4);
+    EXPECT_EQ(asked[0].fileBytes, keys * 2);
+    EXPECT_EQ(inspectModel(latent)->rewritten.size(), 1U);
+    EXPECT_TRUE(inspectModel(models / "llama")->rewritten.empty());
+}
+
 TEST(ModelSource, RealFilesOpen) {
     int opened = 0;
     for (const char* name : {"SmolLM2-135M-Instruct.Q4_1.gguf", "gemma-3-270m-q4_k_m.gguf"}) {
@@ -290,7 +313,8 @@ TEST(ModelSource, FusedTensorsBecomeViewsOfTheirRows) {
             .u32("phi3.attention.head_count_kv", 1);
         std::vector<float> values(rows * 8);
         for (std::size_t i = 0; i < values.size(); ++i) {
-            values[i] = static_cast<float>(i / 8);
+            const std::size_t row = i / 8;
+            values[i] = static_cast<float>(row);
         }
         builder.f32Tensor("token_embd.weight", {8, 6})
             .f32Tensor("blk.0.attn_qkv.weight", {8, rows}, values)

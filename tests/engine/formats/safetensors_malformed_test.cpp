@@ -15,7 +15,7 @@ namespace {
 
 using test::SafetensorsBuilder;
 
-Result<std::vector<SafetensorsEntry>> parse(const std::string& bytes) {
+Result<std::vector<SafetensorsEntry>> parseHeader(const std::string& bytes) {
     return parseSafetensors(std::as_bytes(std::span(bytes)));
 }
 
@@ -126,7 +126,7 @@ std::vector<Malformed> malformedFiles() {
 
 TEST(SafetensorsMalformed, EachNamesItsField) {
     for (const Malformed& malformed : malformedFiles()) {
-        const auto parsed = parse(malformed.bytes);
+        const auto parsed = parseHeader(malformed.bytes);
         ASSERT_FALSE(parsed.has_value()) << malformed.name;
         EXPECT_EQ(parsed.error().code, malformed.code) << malformed.name;
         EXPECT_NE(parsed.error().message.find(malformed.names), std::string::npos)
@@ -140,7 +140,7 @@ TEST(SafetensorsMalformed, CutsAndDamageNeverCrash) {
         SafetensorsBuilder().tensor("a", {2, 3}).tensor("b.weight", {4}, "BF16", 2).bytes();
     for (std::size_t size = 0; size < whole.size(); ++size) {
         const std::string cut = whole.substr(0, size);
-        EXPECT_FALSE(parse(cut).has_value()) << size;
+        EXPECT_FALSE(parseHeader(cut).has_value()) << size;
     }
     const char* wanted = std::getenv("QUERN_SEED");
     const auto seed =
@@ -152,7 +152,7 @@ TEST(SafetensorsMalformed, CutsAndDamageNeverCrash) {
         for (unsigned i = 0; i < 1 + round % 3U; ++i) {
             damaged[random() % damaged.size()] = static_cast<char>(random() % 256);
         }
-        const auto parsed = parse(damaged);
+        const auto parsed = parseHeader(damaged);
         if (!parsed) {
             EXPECT_FALSE(parsed.error().message.empty());
         }

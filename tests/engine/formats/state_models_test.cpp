@@ -76,7 +76,8 @@ void putRows(TensorTable& table, const std::string& name, std::int64_t rows, std
     const std::span<std::byte> memory = table.allocate(bytes);
     auto* values = reinterpret_cast<float*>(memory.data());
     for (std::int64_t i = 0; i < rows * cols; ++i) {
-        values[i] = static_cast<float>(i / cols);
+        const std::int64_t row = i / cols;
+        values[i] = static_cast<float>(row);
     }
     table.set(name, {.type = kernels::DType::kF32,
                      .shape = {.dims = {rows, cols, 1, 1}, .rank = 2},

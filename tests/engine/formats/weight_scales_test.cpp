@@ -102,6 +102,10 @@ TEST(WeightScales, EightBitCheckpointsGiveTheirRealWeights) {
         ASSERT_TRUE(model.has_value()) << model.error().message;
         const auto view = model->tensors->find("blk.0.attn_q.weight");
         ASSERT_TRUE(view.has_value());
+        ASSERT_EQ(model->info.rewritten.size(), 1U);
+        EXPECT_EQ(model->info.rewritten[0].from, DType::kF8E4M3);
+        EXPECT_EQ(model->info.rewritten[0].fileBytes, 256 * 256);
+        EXPECT_EQ(model->info.rewritten[0].bytes, 256 * 256 * 4);
         // BF16 where it is exact, F32 where it is not.
         EXPECT_EQ(view->type, second == 0.25F ? DType::kBF16 : DType::kF32);
         std::vector<float> row(256);

@@ -22,7 +22,7 @@ Result<std::string> renderSource(const std::string& source, const std::string& m
     return (*made)->render(input);
 }
 
-std::string repeated(const std::string& text, int count) {
+std::string manyTimes(const std::string& text, int count) {
     std::string out;
     for (int i = 0; i < count; ++i) {
         out += text;
@@ -107,15 +107,15 @@ TEST(ChatTemplate, isBoundedInStepsOutputMemoryAndDepth) {
         "{{ 'a' | indent(99999999999) }}",
         "{{ [1] | batch(99999999999, 0) | list }}",
         "{{ [1] | slice(99999999999, 0) | list }}",
-        repeated("{{ ", 1) + repeated("(", 5000) + "1" + repeated(")", 5000) + " }}",
-        "{{ " + repeated("1 + ", 5000) + "1 }}",
-        "{{ x" + repeated(".a", 5000) + " }}",
-        "{{ x" + repeated("|upper", 5000) + " }}",
-        "{{ " + repeated("not ", 5000) + "x }}",
-        "{{ " + repeated("-", 5000) + "1 }}",
-        "{{ " + repeated("[", 5000) + repeated("]", 5000) + " }}",
-        repeated("{% if true %}", 5000) + repeated("{% endif %}", 5000),
-        "{{ 1" + repeated(" if 1 else 1", 5000) + " }}",
+        manyTimes("{{ ", 1) + manyTimes("(", 5000) + "1" + manyTimes(")", 5000) + " }}",
+        "{{ " + manyTimes("1 + ", 5000) + "1 }}",
+        "{{ x" + manyTimes(".a", 5000) + " }}",
+        "{{ x" + manyTimes("|upper", 5000) + " }}",
+        "{{ " + manyTimes("not ", 5000) + "x }}",
+        "{{ " + manyTimes("-", 5000) + "1 }}",
+        "{{ " + manyTimes("[", 5000) + manyTimes("]", 5000) + " }}",
+        manyTimes("{% if true %}", 5000) + manyTimes("{% endif %}", 5000),
+        "{{ 1" + manyTimes(" if 1 else 1", 5000) + " }}",
     };
     for (const std::string& source : hostile) {
         const auto text = renderSource(source);
@@ -128,7 +128,7 @@ TEST(ChatTemplate, deepButHonestTemplatesRender) {
                            "{{ m(100) }}")
                   .value_or("failed"),
               std::string(100, 'x'));
-    EXPECT_EQ(renderSource("{{ " + repeated("'x' ~ ", 200) + "'x' }}").value_or("failed"),
+    EXPECT_EQ(renderSource("{{ " + manyTimes("'x' ~ ", 200) + "'x' }}").value_or("failed"),
               std::string(201, 'x'));
 }
 

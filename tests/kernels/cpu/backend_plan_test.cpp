@@ -133,5 +133,17 @@ TEST(Plan, ProgressIsToldAndCanCancel) {
     EXPECT_EQ(cancelled.error().code, ErrorCode::kCancelled);
 }
 
+TEST(Plan, EachWeightIsToldOnceWhenItsBytesAreDoneWith) {
+    const auto backend = makeBackend(CpuTier::kAuto, 1);
+    ModelShape shape = quantized(2);
+    shape.isTied = true;
+    const TestList list = makeModel(shape, 1);
+    std::vector<int> told(list.views().size(), 0);
+    CompileOptions options;
+    options.taken = [&](WeightId weight) { ++told.at(static_cast<std::size_t>(weight)); };
+    EXPECT_NE(compile(*backend, list, options), nullptr);
+    EXPECT_EQ(told, std::vector<int>(told.size(), 1));
+}
+
 }  // namespace
 }  // namespace quern::kernels::test
