@@ -19,7 +19,7 @@ namespace {
 constexpr std::int64_t kKeepRemovedMs = 24LL * 60 * 60 * 1000;
 
 // A process id is used again; with its start time (field 22 of /proc/PID/stat) it names one
-// process. Empty when there is no such process.
+// process. Empty when there is no such process, or only what is left of one that has ended.
 std::string processIdentity(long pid) {
     std::ifstream in("/proc/" + std::to_string(pid) + "/stat");
     std::string line;
@@ -33,8 +33,12 @@ std::string processIdentity(long pid) {
     }
     std::istringstream fields(line.substr(afterName + 1));
     std::string field;
+    fields >> field;
+    if (field == "Z" || field == "X") {
+        return {};
+    }
     constexpr int kStartTimeAfterName = 20;
-    for (int i = 0; i < kStartTimeAfterName; ++i) {
+    for (int i = 1; i < kStartTimeAfterName; ++i) {
         fields >> field;
     }
     return std::to_string(pid) + ":" + field;

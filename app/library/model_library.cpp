@@ -1,11 +1,13 @@
 #include "app/library/model_library.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <regex>
 #include <set>
+#include <string_view>
 
 #include "app/library/checksum.h"
 #include "app/library/disk_space.h"
@@ -34,6 +36,13 @@ bool isHuggingFaceFolder(const fs::path& path) {
 bool isModel(const fs::path& path) {
     std::error_code ignored;
     return fs::is_regular_file(path, ignored) || isHuggingFaceFolder(path);
+}
+
+bool hasGgufMagic(const fs::path& path) {
+    std::ifstream in(path, std::ios::binary);
+    std::array<char, 4> magic{};
+    in.read(magic.data(), magic.size());
+    return std::string_view(magic.data(), magic.size()) == "GGUF";
 }
 
 std::int64_t bytesOf(const fs::path& path) {
@@ -188,6 +197,10 @@ Status ModelLibrary::link(const fs::path& model) {
     if (error || !isModel(path)) {
         return fail(ErrorCode::kNotFound, "there is no model at " + model.string());
     }
+    if (fs::is_regular_file(path, error) && !hasGgufMagic(path)) {
+        return fail(ErrorCode::kUnsupported,
+                    model.string() + " is no GGUF file: it does not begin with 'GGUF'");
+    }
     auto paths = links();
     if (std::find(paths.begin(), paths.end(), path) == paths.end()) {
         paths.push_back(path);
@@ -244,12 +257,16 @@ Status ModelLibrary::remove(const std::string& name) {
         return model.name == name || model.path.filename() == name ||
                (name == kStarterName && model.path.filename() == kStarterFile);
     });
-    if (found == models->end()) {
-        return fail(ErrorCode::kNotFound, "no model '" + name + "'; " + namesOf(*models));
-    }
-    if (found->isLinked) {
+    if (found == models->end() || found->isLinked) {
+        // Also one whose file is gone, which is not listed.
         auto paths = links();
-        std::erase(paths, found->path);
+        const auto forgotten = std::erase_if(paths, [&](const fs::path& path) {
+            return found != models->end() ? path == found->path
+                                          : nameOf(path) == name || path.filename() == name;
+        });
+        if (forgotten == 0) {
+            return fail(ErrorCode::kNotFound, "no model '" + name + "'; " + namesOf(*models));
+        }
         return saveLinks(paths);
     }
     std::error_code error;

@@ -45,7 +45,8 @@ std::string systemError() {
 }  // namespace
 
 Status writeFileAtomically(const fs::path& file, std::string_view bytes) {
-    const fs::path temporary = file.string() + ".new";
+    // Of this process and thread: others may write the same file at the same time.
+    const fs::path temporary = file.string() + "." + std::to_string(::gettid()) + ".new";
     const int descriptor =
         ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     if (descriptor < 0) {

@@ -95,6 +95,10 @@ bool ModelRuntime::submit(RequestId id, PreparedRequest& prepared,
     std::optional<std::int64_t> rowsFrom;
     if (asked.output.promptLogprobs) {
         rowsFrom = 0;
+        // Nothing comes before the first token, so nothing gives it a probability.
+        TokenLogprob first{.token = request->prepared.promptIds.front()};
+        fillBytes(first);
+        request->promptLogprobs.push_back(std::move(first));
     }
     m_scheduler.add(SequenceSpec{.id = sequenceOf(id, 0),
                                  .tokens = request->prepared.promptIds,

@@ -26,9 +26,10 @@ std::string keyOf(std::int32_t slot) {
 
 class EngineScorer final : public Scorer {
 public:
-    EngineScorer(std::unique_ptr<kernels::Backend> backend, ModelSource source,
-                 const ScoreOptions& options)
+    EngineScorer(std::unique_ptr<kernels::Backend> backend, std::filesystem::path path,
+                 ModelSource source, const ScoreOptions& options)
         : m_backend(std::move(backend)),
+          m_path(std::move(path)),
           m_source(std::move(source)),
           m_options(options),
           m_maxRows(std::clamp<std::int64_t>(
@@ -38,19 +39,14 @@ public:
     /// A runner whose positions suit a sequence of so many tokens, if the last one's do not.
     [[nodiscard]] Status makeRunner(std::int64_t tokens);
 
-    std::int64_t vocabSize() const override { return m_runner->vocabSize(); }
+    std::int64_t vocabSize() const override { return m_source.spec.vocabSize; }
     bool givesSamePositions(std::size_t tokens, std::size_t otherTokens) const override {
         const auto contextFor = [this](std::size_t size) {
             return ropeContext(m_source.spec, static_cast<std::int64_t>(size));
         };
         return contextFor(tokens) == contextFor(otherTokens);
     }
-    bool isQuantized() const override {
-        const auto& weights = m_runner->program().ops().weights;
-        return std::ranges::any_of(weights, [](const kernels::Weight& weight) {
-            return kernels::traits(weight.type).isQuantized;
-        });
-    }
+    bool isQuantized() const override { return m_isQuantized; }
     Result<std::vector<float>> logits(std::span<const TokenId> ids) override;
 
 private:
@@ -63,8 +59,10 @@ private:
     void addNeighbours(std::span<const TokenId> ids, Scheduler& scheduler) const;
 
     std::unique_ptr<kernels::Backend> m_backend;
-    ModelSource m_source;
+    std::filesystem::path m_path;
+    ModelSource m_source;  // without tensors once a runner has taken them over
     std::unique_ptr<Runner> m_runner;
+    bool m_isQuantized = false;
     ScoreOptions m_options;
     std::int64_t m_maxRows;
     std::int64_t m_ropeTokens = 0;  // what the runner's positions were made for
@@ -85,13 +83,12 @@ Status EngineScorer::check(std::span<const TokenId> ids) const {
                              std::to_string(context) + " tokens",
                          ErrorCode::kContextLength);
     }
-    const auto wrong = std::ranges::find_if(
-        ids, [this](TokenId id) { return id < 0 || id >= m_runner->vocabSize(); });
+    const auto wrong =
+        std::ranges::find_if(ids, [this](TokenId id) { return id < 0 || id >= vocabSize(); });
     if (wrong != ids.end()) {
         return failField("ids", "id " + std::to_string(*wrong) + " at place " +
                                     std::to_string(wrong - ids.begin()) +
-                                    "; the model has ids 0 to " +
-                                    std::to_string(m_runner->vocabSize() - 1));
+                                    "; the model has ids 0 to " + std::to_string(vocabSize() - 1));
     }
     return {};
 }
@@ -104,6 +101,13 @@ Status EngineScorer::makeRunner(std::int64_t tokens) {
     m_kv.reset();
     m_runner.reset();
     m_cacheTokens = 0;
+    if (!m_source.tensors) {
+        auto again = openModel(m_path);
+        if (!again) {
+            return forward(again);
+        }
+        m_source.tensors = std::move(again->tensors);
+    }
     auto runner = Runner::create(*m_backend, m_source,
                                  {.kvType = m_options.kvType,
                                   .compile = {.activations = m_options.activations,
@@ -111,6 +115,7 @@ Status EngineScorer::makeRunner(std::int64_t tokens) {
                                               .maxOutputs = m_maxRows,
                                               .maxSequences = m_options.batch},
                                   .contextTokens = ropeTokens});
+    m_source.tensors.reset();
     if (!runner) {
         return tl::unexpected<Error>(runner.error());
     }
@@ -123,10 +128,9 @@ Status EngineScorer::makeRunner(std::int64_t tokens) {
     }
     m_runner = std::move(*runner);
     m_ropeTokens = ropeTokens;
-    const ModelSpec& spec = m_source.spec;
-    if (ropeContext(spec, 1) == ropeContext(spec, mostTokens(spec))) {
-        m_source.tensors.reset();  // no length asks for another runner
-    }
+    m_isQuantized = std::ranges::any_of(
+        m_runner->program().ops().weights,
+        [](const kernels::Weight& weight) { return kernels::traits(weight.type).isQuantized; });
     return {};
 }
 
@@ -292,7 +296,8 @@ Result<std::unique_ptr<Scorer>> Scorer::create(const std::filesystem::path& mode
     if (!backend) {
         return forward(backend);
     }
-    auto scorer = std::make_unique<EngineScorer>(std::move(*backend), std::move(*source), options);
+    auto scorer =
+        std::make_unique<EngineScorer>(std::move(*backend), model, std::move(*source), options);
     if (Status status = scorer->makeRunner(1); !status) {
         return forward(status);
     }

@@ -104,8 +104,8 @@ constexpr std::array kClasses{
     ClassDefaults{"qwen3_moe",
                   "num_key_value_heads=4 rms_norm_eps=1e-06 hidden_act=silu "
                   "tie_word_embeddings=false sliding_window=4096 use_sliding_window=false "
-                  "num_experts_per_tok=8 moe_intermediate_size=768 norm_topk_prob=false "
-                  "decoder_sparse_step=1"},
+                  "num_experts=128 num_experts_per_tok=8 moe_intermediate_size=768 "
+                  "norm_topk_prob=false decoder_sparse_step=1"},
     ClassDefaults{"gpt_oss",
                   "num_key_value_heads=8 head_dim=64 rms_norm_eps=1e-05 hidden_act=silu "
                   "tie_word_embeddings=false sliding_window=128 num_local_experts=128 "

@@ -1,5 +1,6 @@
 #include "engine/formats/gguf_parameters.h"
 
+#include <algorithm>
 #include <cmath>
 #include <optional>
 #include <string>
@@ -165,7 +166,8 @@ Result<Hyperparameters> readGgufParameters(const GgufFile& file, const Architect
     if (keys.error()) {
         return tl::unexpected<Error>(*keys.error());
     }
-    const std::int64_t layers = blocks - parameters.guessingLayers;
+    const std::int64_t layers =
+        std::max(blocks, parameters.guessingLayers) - parameters.guessingLayers;
     if (auto status =
             checkLayerCount(layers, file.tensors().size(), quotedName(keys.full("block_count")));
         !status) {

@@ -11,7 +11,6 @@ namespace quern::kernels::cpu {
 
 namespace {
 
-// 64 bytes, a cache line: rows of different workers don't share one needlessly.
 // When rows are many: outputs of one work item. Its results stay in the second-level cache for the
 // element-wise ops that follow.
 constexpr std::int64_t kMaxChunkOutputs = 128;

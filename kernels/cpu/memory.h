@@ -7,7 +7,8 @@
 
 namespace quern::kernels::cpu {
 
-/// What begins in scratch memory begins at a cache line.
+/// What begins in scratch memory begins at a cache line, 64 bytes: rows of different workers do not
+/// share one needlessly.
 inline constexpr std::int64_t kAlignFloats = 16;
 
 /// Zeroed memory straight from the system, given back when destroyed. Pages are touched lazily; a

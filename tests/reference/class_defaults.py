@@ -50,10 +50,9 @@ def text(value):
 def entries(kind):
     config_class = transformers.CONFIG_MAPPING[kind]
     fields = {f.name: f.default for f in dataclasses.fields(config_class)}
-    names = getattr(config_class, "attribute_map", {})
     for key in KEYS:
         value = fields.get(key)
-        if value is not None and key not in names and (key not in SIZES or kind in NESTED or ALSO.get(kind) == key):
+        if value is not None and (key not in SIZES or kind in NESTED or ALSO.get(kind) == key):
             yield f"{key}={text(value)}"
     theta = getattr(config_class, "default_theta", None)
     if isinstance(theta, dict):

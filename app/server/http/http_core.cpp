@@ -48,7 +48,7 @@ Status HttpCore::listen(const std::string& host, std::uint16_t wantedPort) {
         const std::string holder = portHolder(wantedPort);
         return fail(ErrorCode::kConflict, "port " + std::to_string(wantedPort) + " is taken by " +
                                               (holder.empty() ? "another program" : holder) +
-                                              "; choose another one with --port");
+                                              "; choose another port");
     }
     if (error) {
         return fail(ErrorCode::kIo, "cannot listen on " + host + ":" + std::to_string(wantedPort),

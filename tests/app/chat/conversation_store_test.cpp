@@ -136,9 +136,12 @@ TEST_F(ConversationStoreTest, AKilledWriterLosesNothingThatWasShown) {
     const auto id = open().list("", 10).value().at(0).id;
     EXPECT_EQ(m_store->load(id).value().path.at(1).state, MessageState::kStreaming);
 
+    // It has ended, though its parent has not yet asked how.
     ::kill(child, SIGKILL);
-    ::waitpid(child, nullptr, 0);
+    siginfo_t ended{};
+    ASSERT_EQ(::waitid(P_PID, static_cast<id_t>(child), &ended, WEXITED | WNOWAIT), 0);
     const auto reply = open().load(id).value().path.at(1);
+    ::waitpid(child, nullptr, 0);
     EXPECT_EQ(reply.state, MessageState::kInterrupted);
     EXPECT_EQ(reply.text, "what was shown");
     ::close(ready[0]);

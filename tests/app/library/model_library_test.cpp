@@ -31,7 +31,7 @@ TEST_F(ModelLibraryTest, ListsFilesFoldersAndLinks) {
     write(m_folders.models() / "hf" / "config.json", "{}");
     write(m_folders.models() / "half.gguf.part", "x");
     write(m_folders.models() / "notes.txt", "x");
-    write(m_temp.path() / "elsewhere" / "a.gguf", "x");
+    write(m_temp.path() / "elsewhere" / "a.gguf", "GGUF");
     ASSERT_TRUE(m_library.link(m_temp.path() / "elsewhere" / "a.gguf"));
     ASSERT_TRUE(m_library.link(m_temp.path() / "elsewhere" / "a.gguf")) << "twice is once";
     const auto models = m_library.list().value();
@@ -46,7 +46,7 @@ TEST_F(ModelLibraryTest, ListsFilesFoldersAndLinks) {
 
 TEST_F(ModelLibraryTest, RemovingALinkLeavesTheFile) {
     const fs::path linked = m_temp.path() / "elsewhere" / "a.gguf";
-    write(linked, "x");
+    write(linked, "GGUF");
     write(m_folders.models() / "b.gguf", "x");
     ASSERT_TRUE(m_library.link(linked));
     ASSERT_TRUE(m_library.remove("a"));
@@ -57,6 +57,21 @@ TEST_F(ModelLibraryTest, RemovingALinkLeavesTheFile) {
     ASSERT_FALSE(gone);
     EXPECT_EQ(gone.error().code, ErrorCode::kNotFound);
     EXPECT_EQ(m_library.link(m_temp.path() / "none.gguf").error().code, ErrorCode::kNotFound);
+}
+
+TEST_F(ModelLibraryTest, LinksAreOfModelsAndCanBeForgotten) {
+    const fs::path script = m_temp.path() / "elsewhere" / "tool.py";
+    write(script, "import sys\n");
+    const auto refused = m_library.link(script);
+    ASSERT_FALSE(refused);
+    EXPECT_NE(refused.error().message.find("is no GGUF file"), std::string::npos);
+    const fs::path linked = m_temp.path() / "elsewhere" / "a.gguf";
+    write(linked, "GGUF");
+    ASSERT_TRUE(m_library.link(linked));
+    fs::remove(linked);
+    EXPECT_TRUE(m_library.list()->empty());
+    ASSERT_TRUE(m_library.remove("a")) << "a link to a file that is gone";
+    EXPECT_EQ(m_library.remove("a").error().code, ErrorCode::kNotFound);
 }
 
 TEST_F(ModelLibraryTest, ResolvesPathsNamesAndSaysWhatThereIs) {
@@ -91,7 +106,7 @@ TEST_F(ModelLibraryTest, ImportsADroppedFileOnce) {
 TEST_F(ModelLibraryTest, FindsWhatOtherProgramsHave) {
     ::setenv("HOME", (m_temp.path() / "home").c_str(), 1);
     const fs::path home = m_temp.path() / "home";
-    write(home / ".lmstudio/models/maker/repo/lm.gguf", "x");
+    write(home / ".lmstudio/models/maker/repo/lm.gguf", "GGUF");
     write(
         home / ".ollama/models/manifests/registry/library/smol/135m",
         R"({"layers": [{"mediaType": "application/vnd.ollama.image.model", "digest": "sha256:ab12"}]})");

@@ -173,7 +173,9 @@ TEST(EngineReply, PromptLogprobsComeOnceAndTakeNoHits) {
         EXPECT_TRUE(event.promptLogprobs.empty() || logprobs.empty()) << "once";
         logprobs.insert(logprobs.end(), event.promptLogprobs.begin(), event.promptLogprobs.end());
     }
-    ASSERT_EQ(logprobs.size(), 49U) << "the first token has none";
+    ASSERT_EQ(logprobs.size(), 50U);
+    EXPECT_EQ(logprobs[0].token, 'q');
+    EXPECT_TRUE(logprobs[0].top.empty()) << "nothing comes before the first token";
     EXPECT_EQ(logprobs[7].token, 'q');
     EXPECT_EQ(logprobs[7].top.size(), 2U);
     EXPECT_EQ(sink->finish().usage.cachedTokens, 0);

@@ -152,7 +152,7 @@ TEST_P(RealModel, ChoicesShareAPromptAndEqualThemselves) {
     const auto scored = runToEnd(*engine, request);
     std::vector<float> logprobs;
     for (const TokenEvent& event : scored->events()) {
-        for (std::size_t i = 44; i < event.promptLogprobs.size(); ++i) {
+        for (std::size_t i = 45; i < event.promptLogprobs.size(); ++i) {
             logprobs.push_back(event.promptLogprobs[i].logprob);
             for (const TokenLogprob& other : event.promptLogprobs[i].top) {
                 logprobs.push_back(other.logprob);

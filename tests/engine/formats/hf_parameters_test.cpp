@@ -164,7 +164,7 @@ TEST(HfParameters, ScalesAndSoftcaps) {
     EXPECT_EQ(mustRead("llama", "").keyDim, 16);
 }
 
-TEST(HfParameters, WhatIsLeftOutIsTheClasssDefault) {
+TEST(HfParameters, WhatIsLeftOutIsTheDefaultOfTheClass) {
     EXPECT_EQ(mustRead("phi3", "").normEps, 1e-5F);
     EXPECT_EQ(mustRead("llama", "").normEps, 1e-6F);
     const Hyperparameters starcoder = mustRead("starcoder2", "");
@@ -172,6 +172,7 @@ TEST(HfParameters, WhatIsLeftOutIsTheClasssDefault) {
     EXPECT_EQ(starcoder.isHeadTied, true);
     EXPECT_EQ(mustRead("cohere", "").rope.theta, 500000.0);
     EXPECT_EQ(mustRead("glm4", "").keyDim, 128);
+    EXPECT_EQ(mustRead("qwen3_moe", "").experts.count, 128);
     EXPECT_FALSE(mustRead("llama", "").isHeadTied.has_value()) << "tied where there is no head";
     EXPECT_EQ(mustRead("qwen2", "").window.back(), 0) << "its window is not used";
     EXPECT_EQ(mustRead("mistral", "").window.back(), 4096);
