@@ -117,7 +117,7 @@ void tellRepacked(const ModelInfo& info, std::vector<std::string>& notes) {
     for (const Rewritten& part : info.rewritten) {
         bytes[part.from] -= part.fileBytes;
         notes.push_back(std::string(kernels::traits(part.from).name) + " " + part.why + ": " +
-                        byteText(part.fileBytes) + " of it are rewritten as F32, " +
+                        byteText(part.fileBytes) + " of it are rewritten, as F32 at most, " +
                         byteText(part.bytes));
     }
     for (const auto& [type, inFile] : bytes) {
