@@ -1,5 +1,6 @@
 #include <cctype>
 
+#include "engine/text/tokenizer_utf8.h"
 #include "engine/text/tool_parsers/call_body.h"
 
 namespace quern::engine::tool_parsers {
@@ -10,24 +11,6 @@ bool isLetter(char c) {
 }
 bool isDigit(char c) {
     return c >= '0' && c <= '9';
-}
-
-void appendUtf8(std::string& out, std::uint32_t code) {
-    if (code < 0x80) {
-        out += static_cast<char>(code);
-    } else if (code < 0x800) {
-        out += static_cast<char>(0xC0U | code >> 6U);
-        out += static_cast<char>(0x80U | (code & 0x3FU));
-    } else if (code < 0x10000) {
-        out += static_cast<char>(0xE0U | code >> 12U);
-        out += static_cast<char>(0x80U | (code >> 6U & 0x3FU));
-        out += static_cast<char>(0x80U | (code & 0x3FU));
-    } else {
-        out += static_cast<char>(0xF0U | (code >> 18U & 7U));
-        out += static_cast<char>(0x80U | (code >> 12U & 0x3FU));
-        out += static_cast<char>(0x80U | (code >> 6U & 0x3FU));
-        out += static_cast<char>(0x80U | (code & 0x3FU));
-    }
 }
 
 /// Reads from `at` on, and leaves it behind what was read.
@@ -74,9 +57,8 @@ private:
         const std::string_view code = m_text.substr(m_at + 1, digits);
         if (digits > 0 && code.size() == digits &&
             code.find_first_not_of("0123456789abcdefABCDEF") == std::string_view::npos) {
-            const auto point =
-                static_cast<std::uint32_t>(std::stoul(std::string(code), nullptr, 16));
-            appendUtf8(value, point < 0x110000 ? point : 0xFFFD);
+            const auto point = static_cast<char32_t>(std::stoul(std::string(code), nullptr, 16));
+            text::appendUtf8(value, point < 0x110000 ? point : U'\uFFFD');
             m_at += digits;
             return;
         }
