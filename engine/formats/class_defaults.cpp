@@ -106,10 +106,13 @@ constexpr std::array kClasses{
                   "tie_word_embeddings=false sliding_window=4096 use_sliding_window=false "
                   "num_experts=128 num_experts_per_tok=8 moe_intermediate_size=768 "
                   "norm_topk_prob=false decoder_sparse_step=1"},
-    ClassDefaults{"gpt_oss",
-                  "num_key_value_heads=8 head_dim=64 rms_norm_eps=1e-05 hidden_act=silu "
-                  "tie_word_embeddings=false sliding_window=128 num_local_experts=128 "
-                  "num_experts_per_tok=4 swiglu_limit=7.0 swiglu_alpha=1.702 rope_theta=150000.0"},
+    ClassDefaults{
+        "gpt_oss",
+        "num_key_value_heads=8 head_dim=64 rms_norm_eps=1e-05 hidden_act=silu "
+        "tie_word_embeddings=false sliding_window=128 num_local_experts=128 "
+        "num_experts_per_tok=4 swiglu_limit=7.0 swiglu_alpha=1.702 rope_theta=150000.0 "
+        "rope_parameters={\"rope_type\":\"yarn\",\"factor\":32.0,\"beta_fast\":32.0,\"beta_slow\":"
+        "1.0,\"truncate\":false,\"original_max_position_embeddings\":4096}"},
     ClassDefaults{"deepseek_v2",
                   "rms_norm_eps=1e-06 hidden_act=silu tie_word_embeddings=false "
                   "n_routed_experts=64 moe_intermediate_size=1407 norm_topk_prob=false "

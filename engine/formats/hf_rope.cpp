@@ -135,6 +135,10 @@ RopeSpec readRope(HfConfig& config, const Architecture& architecture, const Json
 
 void readHfRope(HfConfig& config, const Architecture& architecture, Hyperparameters& parameters) {
     const Json* dictionary = config.find({"rope_parameters", "rope_scaling"});
+    const Json standard = Json::parse(config.standard("rope_parameters"), nullptr, false);
+    if (dictionary == nullptr && standard.is_object()) {
+        dictionary = &standard;
+    }
     if (dictionary != nullptr && dictionary->is_object() &&
         dictionary->contains("full_attention")) {
         parameters.rope =

@@ -6,6 +6,7 @@ key that a config.json leaves out.
 """
 
 import dataclasses
+import json
 
 import transformers
 
@@ -63,6 +64,10 @@ def entries(kind):
         yield f"rope_theta={theta}"
     if kind in PARTIAL:
         yield f"partial_rotary_factor={PARTIAL[kind]}"
+    rope = getattr(config_class(), "rope_parameters", None) or {}
+    if rope.get("rope_type", "default") != "default":
+        scaling = {key: value for key, value in rope.items() if key != "rope_theta"}
+        yield "rope_parameters=" + json.dumps(scaling, separators=(",", ":")).replace('"', '\\"')
 
 
 def lines(words):

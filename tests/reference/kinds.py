@@ -483,6 +483,8 @@ def gpt_oss(r):
         attention_bias=r.maybe(0.8),
         rope_parameters=rope(r, c["head_dim"]),
     )
+    if r.maybe(0.2):
+        c.pop("rope_parameters")  # its class scales by itself
     if r.maybe():
         c["layer_types"] = windows(r, c["num_hidden_layers"])
     return c

@@ -214,6 +214,14 @@ TEST(HfParameters, RopesAsTheReferenceReadsThem) {
     EXPECT_TRUE(mustRead("gpt_oss", R"("rope_scaling":{"rope_type":"yarn","factor":4,
                          "original_max_position_embeddings":64})")
                     .rope.yarnTruncate);
+    for (const char* unsaid : {"", R"("rope_scaling":null)"}) {
+        const RopeSpec scaled = mustRead("gpt_oss", unsaid).rope;
+        EXPECT_EQ(scaled.scaling, RopeSpec::Scaling::kYarn) << "its class scales by itself";
+        EXPECT_EQ(scaled.factor, 32.0);
+        EXPECT_EQ(scaled.originalContext, 4096);
+        EXPECT_EQ(scaled.theta, 150000.0);
+        EXPECT_FALSE(scaled.yarnTruncate);
+    }
 }
 
 TEST(HfParameters, RefusesAndNames) {
