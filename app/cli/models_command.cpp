@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/cli/exit_codes.h"
+#include "app/cli/standard_streams.h"
 #include "app/cli/terminal_text.h"
 #include "app/library/disk_space.h"
 
@@ -27,6 +28,42 @@ Json asJson(const app::LibraryModel& model) {
             {"bytes", model.bytes},
             {"linked", model.isLinked}};
 }
+
+/// How far a pull is: a line that changes in a terminal, else a line a stage.
+class PullProgress {
+public:
+    explicit PullProgress(bool isVerbose) : m_isVerbose(isVerbose) {}
+    void show(const app::TransferProgress& progress) {
+        if (!progress.note.empty()) {
+            clear();
+            tellUser(progress.note);
+        }
+        if (m_isVerbose && !progress.detail.empty()) {
+            clear();
+            std::fputs(withoutTerminalControls(progress.detail).c_str(), stderr);
+        }
+        const std::string stage = withoutTerminalControls(progress.stage);
+        if (m_isTerminal) {
+            const std::string total =
+                progress.totalBytes > 0 ? " of " + app::humanBytes(progress.totalBytes) : "";
+            std::fprintf(stderr, "\r%s: %s%s\033[K", stage.c_str(),
+                         app::humanBytes(progress.doneBytes).c_str(), total.c_str());
+        } else if (stage != m_stage) {
+            std::fprintf(stderr, "%s\n", stage.c_str());
+        }
+        m_stage = stage;
+    }
+    void clear() const {
+        if (m_isTerminal && !m_stage.empty()) {
+            std::fputs("\r\033[K", stderr);
+        }
+    }
+
+private:
+    bool m_isVerbose;
+    bool m_isTerminal = ::isatty(STDERR_FILENO) != 0;
+    std::string m_stage;  // that was shown last
+};
 
 }  // namespace
 
@@ -67,29 +104,17 @@ int runModelsList(const app::ModelLibrary& library, bool looksElsewhere, bool as
     return kExitOk;
 }
 
-int runModelsPull(app::ModelLibrary& library, const std::string& source,
+int runModelsPull(app::ModelLibrary& library, const std::string& source, bool isVerbose,
                   InterruptWatcher& interrupts) {
     std::atomic<bool> isCancelled = false;
     interrupts.setHandler([&] { isCancelled = true; });
-    const bool isTerminal = ::isatty(STDERR_FILENO) != 0;
-    std::string lastStage;
+    PullProgress shown(isVerbose);
     auto path = library.pull(source, [&](const app::TransferProgress& progress) {
-        if (isTerminal) {
-            const std::string total =
-                progress.totalBytes > 0 ? " of " + app::humanBytes(progress.totalBytes) : "";
-            std::fprintf(stderr, "\r%s: %s%s\033[K",
-                         withoutTerminalControls(progress.stage).c_str(),
-                         app::humanBytes(progress.doneBytes).c_str(), total.c_str());
-        } else if (progress.stage != lastStage) {
-            std::fprintf(stderr, "%s\n", withoutTerminalControls(progress.stage).c_str());
-        }
-        lastStage = progress.stage;
+        shown.show(progress);
         return !isCancelled.load();
     });
     interrupts.setHandler({});
-    if (isTerminal && !lastStage.empty()) {
-        std::fputs("\r\033[K", stderr);
-    }
+    shown.clear();
     if (!path) {
         return reportError(path.error());
     }

@@ -12,6 +12,7 @@
 #include "app/library/checksum.h"
 #include "app/library/disk_space.h"
 #include "app/library/download.h"
+#include "app/library/file_lock.h"
 #include "app/library/other_programs.h"
 #include "app/library/wheel.h"
 #include "app/storage/settings_file.h"
@@ -104,9 +105,19 @@ std::vector<fs::path> ModelLibrary::links() const {
     return paths;
 }
 
-Status ModelLibrary::saveLinks(const std::vector<fs::path>& links) const {
+Status ModelLibrary::changeLinks(
+    const std::function<Status(std::vector<fs::path>&)>& change) const {
+    // Window and terminals share the file: what another writes meanwhile must not be lost.
+    const auto lock = FileLock::take(linksFile().string() + ".lock");
+    if (!lock) {
+        return tl::unexpected<Error>(lock.error());
+    }
+    auto paths = links();
+    if (auto changed = change(paths); !changed) {
+        return changed;
+    }
     auto json = nlohmann::json::array();
-    for (const fs::path& path : links) {
+    for (const fs::path& path : paths) {
         json.push_back(path.string());
     }
     return writeFileAtomically(
@@ -201,51 +212,12 @@ Status ModelLibrary::link(const fs::path& model) {
         return fail(ErrorCode::kUnsupported,
                     model.string() + " is no GGUF file: it does not begin with 'GGUF'");
     }
-    auto paths = links();
-    if (std::find(paths.begin(), paths.end(), path) == paths.end()) {
-        paths.push_back(path);
-    }
-    return saveLinks(paths);
-}
-
-Result<fs::path> ModelLibrary::import(const fs::path& file, const TransferObserver& observer) {
-    const fs::path target = m_folders.models() / file.filename();
-    std::error_code error;
-    if (fs::exists(target, error)) {
-        if (fs::equivalent(file, target, error)) {
-            return target;
+    return changeLinks([&](std::vector<fs::path>& paths) -> Status {
+        if (std::find(paths.begin(), paths.end(), path) == paths.end()) {
+            paths.push_back(path);
         }
-        return fail(ErrorCode::kConflict,
-                    "the models folder has a " + file.filename().string() + " already");
-    }
-    const std::int64_t total = bytesOf(file);
-    if (auto space = checkDiskSpace(m_folders.models(), total); !space) {
-        return forward(space);
-    }
-    const fs::path part = target.string() + ".part";
-    std::ifstream in(file, std::ios::binary);
-    std::ofstream out(part, std::ios::binary | std::ios::trunc);
-    std::vector<char> buffer(std::size_t{4} << 20);
-    std::int64_t done = 0;
-    bool isCancelled = false;
-    while (in && out && !isCancelled) {
-        in.read(buffer.data(), static_cast<std::streamsize>(buffer.size()));
-        out.write(buffer.data(), in.gcount());
-        done += in.gcount();
-        isCancelled = observer && !observer({"copying", done, total});
-    }
-    out.close();
-    if (isCancelled || !in.eof() || !out || done != total) {
-        fs::remove(part, error);
-        return isCancelled ? fail(ErrorCode::kCancelled, "copying was cancelled")
-                           : fail(ErrorCode::kIo, "cannot copy " + file.string() +
-                                                      " into the models folder: is the disk full?");
-    }
-    fs::rename(part, target, error);
-    if (error) {
-        return fail(ErrorCode::kIo, "cannot name " + target.string(), error.message());
-    }
-    return target;
+        return {};
+    });
 }
 
 Status ModelLibrary::remove(const std::string& name) {
@@ -259,15 +231,16 @@ Status ModelLibrary::remove(const std::string& name) {
     });
     if (found == models->end() || found->isLinked) {
         // Also one whose file is gone, which is not listed.
-        auto paths = links();
-        const auto forgotten = std::erase_if(paths, [&](const fs::path& path) {
-            return found != models->end() ? path == found->path
-                                          : nameOf(path) == name || path.filename() == name;
+        return changeLinks([&](std::vector<fs::path>& paths) -> Status {
+            const auto forgotten = std::erase_if(paths, [&](const fs::path& path) {
+                return found != models->end() ? path == found->path
+                                              : nameOf(path) == name || path.filename() == name;
+            });
+            if (forgotten == 0) {
+                return fail(ErrorCode::kNotFound, "no model '" + name + "'; " + namesOf(*models));
+            }
+            return {};
         });
-        if (forgotten == 0) {
-            return fail(ErrorCode::kNotFound, "no model '" + name + "'; " + namesOf(*models));
-        }
-        return saveLinks(paths);
     }
     std::error_code error;
     fs::remove_all(found->path, error);
@@ -302,8 +275,9 @@ Result<fs::path> ModelLibrary::pullStarter(const TransferObserver& observer) {
             }
             return starter;
         }
-        if (observer && !observer({"the starter model is damaged: it is fetched again", 0, 0})) {
-            return fail(ErrorCode::kCancelled, "cancelled");
+        if (observer && !observer({.stage = "downloading",
+                                   .note = "the starter model is damaged: it is fetched again"})) {
+            return fail(ErrorCode::kCancelled, "the download was cancelled");
         }
     }
     if (auto space = checkDiskSpace(m_folders.models(), kStarterPullBytes); !space) {
@@ -332,6 +306,11 @@ Result<fs::path> ModelLibrary::pull(const std::string& source, const TransferObs
     const fs::path target = m_folders.models() / name;
     if (std::error_code ignored; fs::exists(target, ignored)) {
         return target;
+    }
+    const auto lock =
+        FileLock::tryTake(m_folders.models() / ("." + name + ".lock"), name + " is being fetched");
+    if (!lock) {
+        return tl::unexpected<Error>(lock.error());
     }
     if (auto done = download({.url = source, .target = target, .sha256 = {}}, observer); !done) {
         return forward(done);

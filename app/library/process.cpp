@@ -2,15 +2,15 @@
 
 #include <fcntl.h>
 #include <poll.h>
-#include <spawn.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
-
-extern char** environ;
 
 namespace quern::app {
 
@@ -18,6 +18,7 @@ namespace {
 
 constexpr std::size_t kKeptBytes = 64 * 1024;
 constexpr int kAskEveryMs = 100;
+constexpr int kAsksUntilKill = 20;  // a program that will not end gets two seconds
 
 /// A pipe's two ends; what is still open is closed.
 struct Pipe {
@@ -35,71 +36,117 @@ struct Pipe {
     }
 };
 
+// In the child, after fork in a program of many threads: system calls only.
+[[noreturn]] void becomeProgram(char* const* argv, pid_t parent, int output, int trouble) {
+    // Ended with the thread that waits for it, however that ends: nobody would read what it
+    // fetches. One that ended before this call is seen by the parent's number.
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    // Of a group of its own: Ctrl+C is for this program, which ends the other in its own time.
+    ::setpgid(0, 0);
+    const int nothing = ::open("/dev/null", O_RDONLY);
+    if (::getppid() != parent || nothing < 0 || ::dup2(nothing, STDIN_FILENO) < 0 ||
+        ::dup2(output, STDOUT_FILENO) < 0 || ::dup2(output, STDERR_FILENO) < 0) {
+        ::_exit(127);
+    }
+    // The child hears the signals that this program holds back for itself.
+    sigset_t none;
+    sigemptyset(&none);
+    ::sigprocmask(SIG_SETMASK, &none, nullptr);
+    ::execvp(argv[0], argv);
+    const int why = errno;
+    [[maybe_unused]] const ssize_t told = ::write(trouble, &why, sizeof why);
+    ::_exit(127);
+}
+
+/// A program that was started, until it has ended.
+class Child {
+public:
+    explicit Child(pid_t pid) : m_pid(pid) {}
+    void signalGroup(int signal) const {
+        // Before it has made its group, itself.
+        if (::kill(-m_pid, signal) != 0) {
+            ::kill(m_pid, signal);
+        }
+    }
+    [[nodiscard]] int wait() const {
+        int status = 0;
+        while (::waitpid(m_pid, &status, 0) < 0 && errno == EINTR) {
+        }
+        return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    }
+
+private:
+    pid_t m_pid;
+};
+
+// The child's errno when there was no such program; 0 once it runs.
+int startTrouble(int trouble) {
+    int why = 0;
+    ssize_t count = 0;
+    do {
+        count = ::read(trouble, &why, sizeof why);
+    } while (count < 0 && errno == EINTR);
+    return count == sizeof why ? why : 0;
+}
+
 }  // namespace
 
 Result<ProcessResult> runProcess(const std::vector<std::string>& arguments,
-                                 const std::function<bool()>& keepGoing) {
-    Pipe pipe;
-    if (::pipe2(pipe.ends, O_CLOEXEC) != 0) {
+                                 const ProcessObserver& keepGoing) {
+    Pipe output;
+    Pipe trouble;
+    if (::pipe2(output.ends, O_CLOEXEC) != 0 || ::pipe2(trouble.ends, O_CLOEXEC) != 0) {
         return fail(ErrorCode::kIo, "cannot make a pipe", std::strerror(errno));
     }
-    posix_spawn_file_actions_t actions;
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    posix_spawn_file_actions_adddup2(&actions, pipe.ends[1], STDOUT_FILENO);
-    posix_spawn_file_actions_adddup2(&actions, pipe.ends[1], STDERR_FILENO);
     std::vector<char*> argv;
     argv.reserve(arguments.size() + 1);
     for (const std::string& argument : arguments) {
         argv.push_back(const_cast<char*>(argument.c_str()));
     }
     argv.push_back(nullptr);
-    pid_t pid = 0;
-    // The child hears the signals that this program holds back for itself.
-    posix_spawnattr_t attributes;
-    posix_spawnattr_init(&attributes);
-    sigset_t none;
-    sigemptyset(&none);
-    posix_spawnattr_setsigmask(&attributes, &none);
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
-    const int spawned = ::posix_spawnp(&pid, argv[0], &actions, &attributes, argv.data(), environ);
-    posix_spawnattr_destroy(&attributes);
-    posix_spawn_file_actions_destroy(&actions);
-    if (spawned != 0) {
-        return fail(ErrorCode::kNotFound, "cannot run " + arguments.at(0), std::strerror(spawned));
+    const pid_t self = ::getpid();
+    const pid_t pid = ::fork();
+    if (pid == 0) {
+        becomeProgram(argv.data(), self, output.ends[1], trouble.ends[1]);
     }
-    Pipe::closeEnd(pipe.ends[1]);
+    if (pid < 0) {
+        return fail(ErrorCode::kIo, "cannot start " + arguments.at(0), std::strerror(errno));
+    }
+    const Child child(pid);
+    Pipe::closeEnd(output.ends[1]);
+    Pipe::closeEnd(trouble.ends[1]);
+    if (const int why = startTrouble(trouble.ends[0]); why != 0) {
+        [[maybe_unused]] const int status = child.wait();
+        return fail(ErrorCode::kNotFound, "cannot run " + arguments.at(0), std::strerror(why));
+    }
 
     ProcessResult result;
     bool isCancelled = false;
-    while (true) {
-        pollfd waiting{.fd = pipe.ends[0], .events = POLLIN, .revents = 0};
-        const int ready = ::poll(&waiting, 1, kAskEveryMs);
-        if (ready > 0) {
-            char buffer[4096];
-            const ssize_t count = ::read(pipe.ends[0], buffer, sizeof buffer);
-            if (count == 0 || (count < 0 && errno != EINTR)) {
-                break;
-            }
-            if (count > 0) {
-                result.output.append(buffer, static_cast<std::size_t>(count));
-                if (result.output.size() > kKeptBytes) {
-                    result.output.erase(0, result.output.size() - kKeptBytes);
-                }
+    int asksSince = 0;
+    for (bool isOpen = true; isOpen;) {
+        pollfd waiting{.fd = output.ends[0], .events = POLLIN, .revents = 0};
+        std::string fresh;
+        if (::poll(&waiting, 1, kAskEveryMs) > 0) {
+            std::array<char, 4096> buffer{};
+            const ssize_t count = ::read(output.ends[0], buffer.data(), buffer.size());
+            isOpen = count > 0 || (count < 0 && errno == EINTR);
+            fresh.assign(buffer.data(), static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
+            result.output += fresh;
+            if (result.output.size() > kKeptBytes) {
+                result.output.erase(0, result.output.size() - kKeptBytes);
             }
         }
-        if (!isCancelled && keepGoing && !keepGoing()) {
+        if (!isCancelled && keepGoing && !keepGoing(fresh)) {
             isCancelled = true;
-            ::kill(pid, SIGTERM);
+            child.signalGroup(SIGTERM);
+        } else if (isCancelled && ++asksSince == kAsksUntilKill) {
+            child.signalGroup(SIGKILL);
         }
     }
-    int status = 0;
-    while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
-    }
+    result.exitCode = child.wait();
     if (isCancelled) {
-        return fail(ErrorCode::kCancelled, "cancelled");
+        return fail(ErrorCode::kCancelled, arguments.at(0) + " was ended");
     }
-    result.exitCode = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
     return result;
 }
 

