@@ -82,7 +82,6 @@ struct ModelInfo {
     /// it is kept.
     bool isBidirectional = false;
     std::int64_t tokenTypes = 0;  // kinds of tokens it tells apart, as the texts of a pair
-    std::string chatTemplate;
     std::vector<TensorSummary> tensors;
     std::vector<Rewritten> rewritten;                           // of supported models
     std::vector<std::pair<std::string, std::string>> metadata;  // key, value as text (cut if long)

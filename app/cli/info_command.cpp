@@ -15,6 +15,7 @@
 #include "app/cli/terminal_text.h"
 #include "app/library/disk_space.h"
 #include "engine/model_info.h"
+#include "engine/text.h"
 #include "kernels/quant.h"
 
 namespace quern::cli {
@@ -111,7 +112,19 @@ std::string resultText(const engine::ModelInfo& info) {
                              info.isNormalized ? ", length 1" : "");
 }
 
-Json asJson(const engine::ModelInfo& info, const InfoOptions& options) {
+using Templates = Result<engine::ChatTemplates>;
+
+std::string templatesText(const Templates& templates) {
+    if (!templates) {
+        return "cannot be used: " + templates.error().message;
+    }
+    if (templates->standard == nullptr) {
+        return "none";
+    }
+    return templates->toolUse == nullptr ? "yes" : "yes, and one for tools";
+}
+
+Json asJson(const engine::ModelInfo& info, const Templates& templates, const InfoOptions& options) {
     Json json{{"path", info.path.string()},
               {"name", info.name},
               {"format", info.format},
@@ -132,7 +145,7 @@ Json asJson(const engine::ModelInfo& info, const InfoOptions& options) {
               {"vocabulary", info.vocabSize},
               {"rope", ropeText(info)},
               {"experts", expertsText(info)},
-              {"has_chat_template", !info.chatTemplate.empty()},
+              {"has_chat_template", templates && templates->standard != nullptr},
               {"task", engine::taskName(info.task)}};
     if (info.task != engine::ModelTask::kGenerate) {
         json["pooling"] = engine::poolingName(info.pooling);
@@ -190,7 +203,8 @@ std::string parametersText(const engine::ModelInfo& info) {
            (hasIdle ? ", of which a token meets " + text(info.activeParameters) : "");
 }
 
-void printInfo(const engine::ModelInfo& info, const InfoOptions& options) {
+void printInfo(const engine::ModelInfo& info, const Templates& templates,
+               const InfoOptions& options) {
     const auto line = [](const char* label, const std::string& value) {
         if (!value.empty()) {
             std::printf("%-14s %s\n", label, withoutTerminalControls(value).c_str());
@@ -215,7 +229,7 @@ void printInfo(const engine::ModelInfo& info, const InfoOptions& options) {
     line("rope", ropeText(info));
     line("vocabulary", count(info.vocabSize, "tokens"));
     line("tokenizer", info.tokenizer.empty() ? "none" : info.tokenizer);
-    line("chat template", info.chatTemplate.empty() ? "none" : "yes");
+    line("chat template", templatesText(templates));
     line("licence", info.license);
     if (options.listsMetadata) {
         std::printf("\n");
@@ -240,11 +254,12 @@ int runModelsInfo(const InfoOptions& options) {
     if (!info) {
         return reportError(info.error());
     }
+    const Templates templates = engine::loadChatTemplates(options.model);
     if (options.asJson) {
-        const Json json = asJson(*info, options);
+        const Json json = asJson(*info, templates, options);
         std::printf("%s\n", json.dump(2, ' ', false, Json::error_handler_t::replace).c_str());
     } else {
-        printInfo(*info, options);
+        printInfo(*info, templates, options);
     }
     return kExitOk;
 }

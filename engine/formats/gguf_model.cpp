@@ -117,7 +117,6 @@ Result<ModelInfo> describe(const GgufFile& file, const fs::path& path) {
     info.architecture = *architecture;
     info.license = textOf(metadata, "general.license");
     info.tokenizer = describeTokenizer(metadata);
-    info.chatTemplate = textOf(metadata, "tokenizer.chat_template");
     info.fileBytes = file.fileBytes();
     const auto size = [&](std::string_view key) {
         return metadata.integerOr(info.architecture + "." + std::string(key), 0).value_or(0);

@@ -55,26 +55,6 @@ std::string readText(const fs::path& path) {
     return {reinterpret_cast<const char*>(bytes.data()), std::min(bytes.size(), kMostBytes)};
 }
 
-// The standard template: a file of its own, or in tokenizer_config.json as text or in a list.
-std::string readChatTemplate(const fs::path& folder) {
-    if (std::string text = readText(folder / "chat_template.jinja"); !text.empty()) {
-        return text;
-    }
-    const auto config = readJsonFile(folder / "tokenizer_config.json");
-    if (!config || !config->is_object() || !config->contains("chat_template")) {
-        return {};
-    }
-    const Json& found = (*config)["chat_template"];
-    if (found.is_array()) {
-        for (const Json& named : found) {
-            if (named.is_object() && textOf(named, "name") == "default") {
-                return textOf(named, "template");
-            }
-        }
-    }
-    return textOf(*config, "chat_template");
-}
-
 // "license: apache-2.0" in the front matter of a model card.
 std::string readLicense(const fs::path& folder) {
     const std::string card = readText(folder / "README.md").substr(0, kMostCardBytes);
@@ -146,7 +126,6 @@ ModelInfo describe(const Folder& folder, const fs::path& path) {
     info.license = readLicense(path);
     std::error_code ignored;
     info.tokenizer = fs::exists(path / "tokenizer.json", ignored) ? "tokenizer.json" : "";
-    info.chatTemplate = readChatTemplate(path);
     info.fileBytes = folder.weights->fileBytes();
     const auto size = [&](std::initializer_list<std::string_view> keys) {
         return sizeOf(folder.config, keys);

@@ -1,6 +1,8 @@
 """`quern` as a person and as a script use it."""
 import json
 import os
+import pathlib
+import shutil
 import signal
 import subprocess
 import tempfile
@@ -53,6 +55,13 @@ class Scripts(unittest.TestCase):
                 ran = subprocess.run([BIN, *map(str, arguments)], stdout=full, stderr=subprocess.PIPE)
             self.assertEqual(ran.returncode, 5, arguments)
             self.assertIn(b"could not be written", ran.stderr)
+
+    def test_info_reads_a_chat_template_as_a_chat_does(self):
+        with tempfile.TemporaryDirectory() as folder:
+            shutil.copytree(golden("models/qwen3"), folder, dirs_exist_ok=True)
+            for source, said in (("{{ messages }}", "chat template  yes"), ("{% if", "chat template  cannot be used")):
+                pathlib.Path(folder, "chat_template.json").write_text(json.dumps({"chat_template": source}))
+                self.assertIn(said, quern("models", "info", folder).stdout.decode())
 
     def test_input_that_cannot_be_read_is_a_failure(self):
         vocabulary = golden("tokenizers-gguf/gpt-2.gguf")

@@ -343,17 +343,11 @@ TEST(ModelSource, FolderFacts) {
     writeLlamaFolder(folder.path());
     test::writeFile(folder.path() / "README.md",
                     "---\nlanguage: en\nlicense: apache-2.0\n---\nText");
-    test::writeFile(folder.path() / "tokenizer_config.json",
-                    R"({"chat_template":[{"name":"default","template":"T1"},
-                       {"name":"tool_use","template":"T2"}]})");
-    auto info = inspectModel(folder.path());
+    const auto info = inspectModel(folder.path());
     ASSERT_TRUE(info.has_value()) << info.error().message;
     EXPECT_TRUE(info->isSupported);
     EXPECT_EQ(info->license, "apache-2.0");
-    EXPECT_EQ(info->chatTemplate, "T1");
     EXPECT_EQ(info->format, "Hugging Face folder");
-    test::writeFile(folder.path() / "chat_template.jinja", "T3");
-    EXPECT_EQ(inspectModel(folder.path())->chatTemplate, "T3");
 }
 
 TEST(ModelSource, FoldersThatLackSomethingSayWhat) {
