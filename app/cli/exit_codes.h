@@ -1,5 +1,8 @@
 #pragma once
 
+#include <array>
+#include <string>
+
 #include "kernels/result.h"
 
 namespace quern::cli {
@@ -13,6 +16,26 @@ inline constexpr int kExitNoMemory = 4;   // it does not fit
 inline constexpr int kExitNoNetwork = 5;  // disk or network refused
 inline constexpr int kExitBusy = 6;       // taken by another program: a port, a lock
 inline constexpr int kExitInterrupted = 130;
+
+struct ExitCode {
+    int code;
+    const char* meaning;
+};
+
+/// All of them, as `quern --help` and the README show them.
+inline constexpr std::array<ExitCode, 8> kExitCodes{{
+    {kExitOk, "done"},
+    {kExitFailed, "refused (by a template, by verify's bar, by doctor), or an error of ours"},
+    {kExitUsage, "the command line, or what it gives to read, is wrong"},
+    {kExitNoModel, "there is no such model, its file is broken, or it cannot do this"},
+    {kExitNoMemory, "it does not fit into memory"},
+    {kExitNoNetwork, "the disk or the network refused"},
+    {kExitBusy, "taken: a port, a download under way, a name"},
+    {kExitInterrupted, "interrupted (Ctrl+C, SIGTERM)"},
+}};
+
+/// The list of them, a line each.
+[[nodiscard]] std::string exitStatusText();
 
 [[nodiscard]] int exitCodeOf(const Error& error);
 

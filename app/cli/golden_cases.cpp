@@ -1,8 +1,9 @@
 #include "app/cli/golden_cases.h"
 
 #include <algorithm>
-#include <fstream>
 #include <nlohmann/json.hpp>
+
+#include "app/cli/input_text.h"
 
 namespace quern::cli {
 
@@ -158,12 +159,12 @@ Result<GoldenFile> readCases(const Json& root) {
 }  // namespace
 
 Result<GoldenFile> readGoldenFile(const std::filesystem::path& file) {
-    std::ifstream in(file, std::ios::binary);
-    if (!in) {
-        return fail(ErrorCode::kNotFound, "cannot open '" + file.string() + "'");
+    const auto text = readInputFile(file);
+    if (!text) {
+        return tl::unexpected<Error>(text.error());
     }
     try {
-        auto cases = readCases(Json::parse(in));
+        auto cases = readCases(Json::parse(*text));
         if (!cases) {
             cases.error().message = file.string() + ": " + cases.error().message;
         }

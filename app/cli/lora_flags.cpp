@@ -4,6 +4,7 @@
 
 #include <filesystem>
 
+#include "app/cli/names.h"
 #include "app/cli/standard_streams.h"
 
 namespace quern::cli {
@@ -40,7 +41,7 @@ Result<std::shared_ptr<const engine::LoadedAdapter>> loadForAny(engine::Engine& 
 
 void LoraFlags::addTo(CLI::App& command, const std::string& description) {
     // One text each: a prompt may stand behind it.
-    command.add_option("--lora", specs, description)
+    addName(command, "--lora", specs, description)
         ->type_name("[NAME=]PATH")
         ->allow_extra_args(false);
 }

@@ -10,6 +10,7 @@
 #include "app/cli/standard_streams.h"
 #include "app/cli/terminal_text.h"
 #include "app/library/disk_space.h"
+#include "engine/model_file.h"
 
 namespace quern::cli {
 
@@ -128,6 +129,10 @@ int runModelsRemove(app::ModelLibrary& library, const std::string& model) {
 }
 
 int runModelsLink(app::ModelLibrary& library, const std::string& path) {
+    // What is no model, or a broken one, is told now and not when it is asked for.
+    if (const auto info = engine::inspectModel(path); !info) {
+        return reportError(info.error());
+    }
     const auto linked = library.link(path);
     return linked ? kExitOk : reportError(linked.error());
 }

@@ -2,11 +2,10 @@
 
 #include <cstdio>
 #include <ctime>
-#include <fstream>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
 #include "app/cli/exit_codes.h"
+#include "app/cli/input_text.h"
 #include "app/cli/terminal_text.h"
 #include "engine/text.h"
 
@@ -14,19 +13,9 @@ namespace quern::cli {
 
 namespace {
 
-Result<std::string> readText(const std::filesystem::path& path) {
-    std::ifstream in(path, std::ios::binary);
-    std::ostringstream text;
-    text << in.rdbuf();
-    if (!in) {
-        return fail(ErrorCode::kNotFound, "cannot read " + path.string());
-    }
-    return std::move(text).str();
-}
-
 /// A JSON file whose top must be of one kind; its text is passed on as it is.
 Result<std::string> readJson(const std::filesystem::path& path, bool mustBeList) {
-    auto text = readText(path);
+    auto text = readInputFile(path);
     if (!text) {
         return text;
     }
@@ -59,7 +48,7 @@ struct Source {
 Result<Source> openSource(const std::filesystem::path& path) {
     Source source;
     if (path.extension() == ".jinja") {
-        auto text = readText(path);
+        auto text = readInputFile(path);
         if (!text) {
             return forward(text);
         }

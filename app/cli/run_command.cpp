@@ -9,10 +9,10 @@
 
 #include "app/chat/reply_figures.h"
 #include "app/cli/exit_codes.h"
+#include "app/cli/input_text.h"
 #include "app/cli/model_session.h"
 #include "app/cli/reply_printer.h"
 #include "app/cli/reply_stream.h"
-#include "app/cli/standard_streams.h"
 
 namespace quern::cli {
 
@@ -187,8 +187,7 @@ int runRun(const RunOptions& options, const app::ModelLibrary& library,
            InterruptWatcher& interrupts) {
     auto given = promptOf(options);
     if (!given) {
-        reportError(given.error());
-        return kExitUsage;
+        return reportError(given.error());
     }
     std::string prompt = std::move(*given);
     auto session = ModelSession::open(library, options.model, options.modelFlags, options.asJson,

@@ -2,12 +2,7 @@
 
 #include <string>
 
-#include "kernels/result.h"
-
 namespace quern::cli {
-
-/// All of standard input, byte for byte.
-[[nodiscard]] Result<std::string> readStandardInput();
 
 /// Prints "quern: LINE" to standard error. Names that come from files cannot steer the terminal.
 void tellUser(const std::string& line);

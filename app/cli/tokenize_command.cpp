@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/cli/exit_codes.h"
-#include "app/cli/standard_streams.h"
+#include "app/cli/input_text.h"
 #include "engine/text.h"
 
 namespace quern::cli {

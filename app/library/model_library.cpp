@@ -187,7 +187,12 @@ Result<fs::path> ModelLibrary::resolve(const std::string& nameOrPath) const {
                     "the starter model is not here yet; fetch it: quern models pull starter");
     }
     if (std::error_code ignored; !nameOrPath.empty() && fs::exists(nameOrPath, ignored)) {
-        return fs::path(nameOrPath);
+        fs::path path(nameOrPath);
+        if (!fs::is_regular_file(path, ignored) && !fs::is_directory(path, ignored)) {
+            return fail(ErrorCode::kUnsupported,
+                        nameOrPath + " is no model file: it is a device, a pipe or a socket");
+        }
+        return path;
     }
     auto models = list();
     if (!models) {

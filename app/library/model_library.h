@@ -35,7 +35,8 @@ public:
     /// Weights in the folders of LM Studio, Ollama, Jan, GPT4All, llama.cpp and Hugging Face that
     /// are not linked yet.
     [[nodiscard]] std::vector<LibraryModel> findElsewhere() const;
-    /// A path as it is, a library name, or "starter". kNotFound says what there is.
+    /// A path as it is, a library name, or "starter". kNotFound says what there is; kUnsupported:
+    /// a path to neither a file nor a folder.
     [[nodiscard]] Result<std::filesystem::path> resolve(const std::string& nameOrPath) const;
     /// Adds a model in place, without a copy. kNotFound when there is none at that path.
     [[nodiscard]] Status link(const std::filesystem::path& model);

@@ -49,7 +49,7 @@ Result<DataFolders> openDataFolders(const std::optional<fs::path>& dataDir) {
         const auto data = xdgFolder("XDG_DATA_HOME", ".local/share");
         const auto config = xdgFolder("XDG_CONFIG_HOME", ".config");
         if (!data || !config) {
-            return fail(ErrorCode::kNotFound,
+            return fail(ErrorCode::kInvalidArgument,
                         "there is no home folder: set HOME, or give --data-dir");
         }
         folders.data = *data;

@@ -77,9 +77,4 @@ Status checkAdapterName(const std::string& name) {
     return {};
 }
 
-std::string adapterNameOf(const std::filesystem::path& path) {
-    const std::filesystem::path clean = path.has_filename() ? path : path.parent_path();
-    return (clean.extension() == ".gguf" ? clean.stem() : clean.filename()).string();
-}
-
 }  // namespace quern::engine

@@ -17,7 +17,4 @@ namespace quern::engine {
 /// no line of text could hold: they go into lists, messages and metrics.
 [[nodiscard]] Status checkAdapterName(const std::string& name);
 
-/// How an adapter is called that was not given a name: the file's stem, or the folder's name.
-[[nodiscard]] std::string adapterNameOf(const std::filesystem::path& path);
-
 }  // namespace quern::engine

@@ -81,7 +81,7 @@ Result<std::shared_ptr<const LoadedModel>> EngineImpl::load(
     const LoadOptions& asked, std::function<bool(const LoadProgress&)> progress) {
     LoadOptions options = asked;
     if (options.name.empty()) {
-        options.name = options.path.stem().string();
+        options.name = nameOfPath(options.path);
     }
     if (options.name.empty()) {
         return failField("path", "no model was named");
@@ -168,7 +168,7 @@ Result<std::shared_ptr<const LoadedModel>> EngineImpl::find(const std::string& n
 Result<std::shared_ptr<const LoadedAdapter>> EngineImpl::loadAdapter(const AdapterOptions& asked) {
     AdapterOptions options = asked;
     if (options.name.empty()) {
-        options.name = adapterNameOf(options.path);
+        options.name = nameOfPath(options.path);
     }
     if (Status status = checkAdapterName(options.name); !status) {
         return forward(status);

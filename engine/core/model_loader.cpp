@@ -178,6 +178,14 @@ Result<std::unique_ptr<Runner>> makeRunner(OpenedModel& opened, const LoadOption
 
 }  // namespace
 
+std::string nameOfPath(const std::filesystem::path& path) {
+    std::filesystem::path clean = path.lexically_normal();
+    if (!clean.has_filename()) {
+        clean = clean.parent_path();
+    }
+    return (clean.extension() == ".gguf" ? clean.stem() : clean.filename()).string();
+}
+
 std::int64_t MemoryLedger::available(const MemoryFacts& facts, std::int64_t residentBytes) const {
     const std::lock_guard lock(m_mutex);
     std::int64_t promised = 0;

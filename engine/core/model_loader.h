@@ -1,5 +1,6 @@
 #pragma once
 
+#include <filesystem>
 #include <functional>
 #include <map>
 #include <memory>
@@ -31,6 +32,10 @@ private:
     std::int64_t m_limitBytes;
     std::map<std::string, std::int64_t> m_bytes;
 };
+
+/// What a model or an adapter at this path is called when nobody names it: "…/llama/" → "llama",
+/// "…/Model.Q4_1.gguf" → "Model.Q4_1". Empty for the root folder.
+[[nodiscard]] std::string nameOfPath(const std::filesystem::path& path);
 
 /// What a load gave, ready for the engine thread.
 struct LoadResult {

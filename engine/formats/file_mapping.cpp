@@ -51,6 +51,9 @@ Result<std::shared_ptr<const FileMapping>> FileMapping::open(const std::filesyst
     if (file.fd < 0) {
         const int error = errno;
         const bool isMissing = error == ENOENT || error == ENOTDIR;
+        if (error == ENXIO) {
+            return fail(ErrorCode::kUnsupported, path.string() + " is not a regular file");
+        }
         return fail(isMissing ? ErrorCode::kNotFound : ErrorCode::kIo,
                     "cannot open " + path.string(), systemText(error));
     }
@@ -59,7 +62,7 @@ Result<std::shared_ptr<const FileMapping>> FileMapping::open(const std::filesyst
         return fail(ErrorCode::kIo, "cannot read " + path.string(), systemText(errno));
     }
     if (!S_ISREG(facts.st_mode)) {
-        return fail(ErrorCode::kIo, path.string() + " is not a regular file");
+        return fail(ErrorCode::kUnsupported, path.string() + " is not a regular file");
     }
     if (facts.st_size <= 0) {
         return fail(ErrorCode::kCorrupt, path.string() + " is empty");

@@ -14,7 +14,7 @@ namespace quern::engine {
 /// file since, zeros are read; whoever takes bytes over asks a CutWatch whether that happened.
 class FileMapping {
 public:
-    /// kNotFound, kIo (not a regular file, no permission) or kCorrupt (empty).
+    /// kNotFound, kIo (no permission), kUnsupported (not a regular file) or kCorrupt (empty).
     [[nodiscard]] static Result<std::shared_ptr<const FileMapping>> open(
         const std::filesystem::path& path);
     ~FileMapping();

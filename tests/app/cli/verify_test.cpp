@@ -266,7 +266,7 @@ TEST_F(Verify, BadFilesAreErrorsThatNameTheField) {
     noRival.erase("rival");
     EXPECT_EQ(errorOf(noRival), file + "no 'rival' with 'mean_abs' and 'top1' in it");
     EXPECT_EQ(verifyModel({.expected = "/nowhere/x.json"}, factoryOf(model)).error().code,
-              ErrorCode::kNotFound);
+              ErrorCode::kInvalidArgument);
 }
 
 }  // namespace

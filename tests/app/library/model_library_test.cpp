@@ -85,6 +85,7 @@ TEST_F(ModelLibraryTest, ResolvesPathsNamesAndSaysWhatThereIs) {
     EXPECT_NE(unknown.error().message.find("there are: b"), std::string::npos);
     EXPECT_NE(m_library.resolve("starter").error().message.find("pull starter"), std::string::npos);
     EXPECT_FALSE(m_library.resolve(""));
+    EXPECT_EQ(m_library.resolve("/dev/null").error().code, ErrorCode::kUnsupported);
 }
 
 TEST_F(ModelLibraryTest, FindsWhatOtherProgramsHave) {

@@ -43,6 +43,22 @@ TEST(EngineLoad, TellsWhatItDid) {
     EXPECT_EQ(*engine->find(""), *loaded) << "the only one";
 }
 
+TEST(EngineLoad, AModelIsCalledAfterItsFileOrFolder) {
+    auto engine = makeEngineForTest();
+    for (const auto& [path, name] :
+         {std::pair("a/Model.Q4_1.gguf", "Model.Q4_1"), std::pair("a/Model-1.5", "Model-1.5"),
+          std::pair("a/folder/", "folder"), std::pair("a/other/.//", "other")}) {
+        LoadOptions options;
+        options.path = path;
+        const auto loaded = engine->load(options, {});
+        ASSERT_TRUE(loaded) << path << ": " << loaded.error().message;
+        EXPECT_EQ((*loaded)->name, name);
+    }
+    LoadOptions root;
+    root.path = "/";
+    EXPECT_EQ(engine->load(root, {}).error().code, ErrorCode::kInvalidArgument);
+}
+
 TEST(EngineLoad, RefusesByName) {
     auto engine = makeEngineForTest();
     loadFake(*engine, "m");
