@@ -2,13 +2,17 @@
 
 #include <algorithm>
 
+#include "ui/core/sizes.h"
 #include "ui/text/format.h"
 
 namespace quern::ui {
 namespace {
 constexpr int kIdleMs = 500;
 constexpr int kLiveMs = 100;
-constexpr double kGiBytes = 1024.0 * 1024.0 * 1024.0;
+
+double gibibytes(std::int64_t bytes) {
+    return static_cast<double>(bytes) / static_cast<double>(kGiB);
+}
 
 double share(std::int64_t part, std::int64_t whole) {
     return whole > 0 ? std::clamp(static_cast<double>(part) / static_cast<double>(whole), 0.0, 1.0)
@@ -81,8 +85,8 @@ QString EngineFeed::memoryText() const {
         return {};
     }
     return tr("%1 / %2 GiB")
-        .arg(formatDecimal(static_cast<double>(memory.totalBytes - memory.freeBytes) / kGiBytes, 1),
-             formatDecimal(static_cast<double>(memory.totalBytes) / kGiBytes, 1));
+        .arg(formatDecimal(gibibytes(memory.totalBytes - memory.freeBytes), 1),
+             formatDecimal(gibibytes(memory.totalBytes), 1));
 }
 
 QString EngineFeed::rateText() const {

@@ -4,7 +4,7 @@
 #include <array>
 #include <thread>
 
-#include "ui/demo/demo_sizes.h"
+#include "ui/core/sizes.h"
 #include "ui/demo/demo_world.h"
 
 namespace quern::ui {

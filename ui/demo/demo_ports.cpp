@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "ui/demo/demo_sizes.h"
+#include "ui/core/sizes.h"
 
 namespace quern::ui {
 

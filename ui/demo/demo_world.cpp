@@ -3,7 +3,7 @@
 #include <array>
 #include <random>
 
-#include "ui/demo/demo_sizes.h"
+#include "ui/core/sizes.h"
 
 namespace quern::ui {
 namespace {

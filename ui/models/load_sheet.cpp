@@ -2,13 +2,13 @@
 
 #include <algorithm>
 
+#include "ui/core/sizes.h"
 #include "ui/models/fit_words.h"
 #include "ui/text/format.h"
 
 namespace quern::ui {
 namespace {
 constexpr std::int64_t kDefaultContext = 8192;
-constexpr std::int64_t kMebibyte = 1024 * 1024;
 constexpr int kSmallestContext = 256;
 }  // namespace
 
@@ -84,12 +84,12 @@ void LoadSheet::setExactActivations(bool isExact) {
 }
 
 int LoadSheet::kvMebibytes() const {
-    return static_cast<int>(m_options.kvBytes / kMebibyte);
+    return static_cast<int>(m_options.kvBytes / kMiB);
 }
 
 void LoadSheet::setKvMebibytes(int mebibytes) {
     if (mebibytes >= 0 && mebibytes != kvMebibytes()) {
-        m_options.kvBytes = mebibytes * kMebibyte;
+        m_options.kvBytes = mebibytes * kMiB;
         change();
     }
 }

@@ -4,7 +4,7 @@
 
 namespace quern::ui {
 
-/// Of what a demo shows, in bytes.
+/// Binary units, in bytes.
 inline constexpr std::int64_t kMiB = 1024 * 1024;
 inline constexpr std::int64_t kGiB = 1024 * kMiB;
 
