@@ -15,6 +15,7 @@ from pathlib import Path
 FOLDER = Path(__file__).parent
 ACCENTS = str.maketrans("aceinosuyACEINOSUY", "àçéîñöšúýÀÇÉÎÑÖŠÚÝ")
 ENGLISH = {
+    "%n more": ("%n more", "%n more"),
     "Table with %n row(s)": ("Table with %n row", "Table with %n rows"),
     "written %n step(s) ago": ("written %n step ago", "written %n steps ago"),
     "%1: shared prefix, %2, held by %n request(s), %3": (

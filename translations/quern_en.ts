@@ -1,6 +1,17 @@
 <?xml version='1.0' encoding='utf-8'?>
 <TS version="2.1" language="en" sourcelanguage="en">
 <context>
+    <name>MessageBar</name>
+    <message numerus="yes">
+        <source>%n more</source>
+        <comment>messages behind this one</comment>
+        <translation>
+            <numerusform>%n more</numerusform>
+            <numerusform>%n more</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
     <name>TableBlock</name>
     <message numerus="yes">
         <source>Table with %n row(s)</source>

@@ -161,6 +161,10 @@
         <source>Nothing matches.</source>
         <translation>[Ñöthîñg màtçhéš.·····]</translation>
     </message>
+    <message>
+        <source>Nothing here is saved: it lasts until this window is closed.</source>
+        <translation>[Ñöthîñg héré îš šàvéd: ît làštš úñtîl thîš wîñdöw îš çlöšéd.····················]</translation>
+    </message>
 </context>
 <context>
     <name>EngineCard</name>
@@ -473,6 +477,14 @@
     <message>
         <source>Dismiss</source>
         <translation>[Dîšmîšš··]</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n more</source>
+        <comment>messages behind this one</comment>
+        <translation>
+            <numerusform>[%n möré··]</numerusform>
+            <numerusform>[%n möré··]</numerusform>
+        </translation>
     </message>
 </context>
 <context>
@@ -1127,6 +1139,53 @@
     <message>
         <source>To the end</source>
         <translation>[Tö thé éñd···]</translation>
+    </message>
+</context>
+<context>
+    <name>Trouble</name>
+    <message>
+        <source>The conversations of before are not shown: their file is damaged.</source>
+        <translation>[Thé çöñvéršàtîöñš öf béföré àré ñöt šhöwñ: théîr fîlé îš dàmàgéd.·····················]</translation>
+    </message>
+    <message>
+        <source>%1. It was left as it is and is called %2 now; a new one was begun. If you have a copy of it, close Quern and put that back.</source>
+        <translation>[%1. Ît wàš léft àš ît îš àñd îš çàlléd %2 ñöw; à ñéw öñé wàš bégúñ. Îf ýöú hàvé à çöpý öf ît, çlöšé Qúérñ àñd pút thàt bàçk.·········································]</translation>
+    </message>
+    <message>
+        <source>What you say now will not be saved.</source>
+        <translation>[Whàt ýöú šàý ñöw wîll ñöt bé šàvéd.···········]</translation>
+    </message>
+    <message>
+        <source>%1. Conversations last until you close this window. Once it can be written, start Quern again.</source>
+        <translation>[%1. Çöñvéršàtîöñš làšt úñtîl ýöú çlöšé thîš wîñdöw. Öñçé ît çàñ bé wrîttéñ, štàrt Qúérñ àgàîñ.·······························]</translation>
+    </message>
+    <message>
+        <source>What you say now will not be saved, and the conversations of before are not shown.</source>
+        <translation>[Whàt ýöú šàý ñöw wîll ñöt bé šàvéd, àñd thé çöñvéršàtîöñš öf béföré àré ñöt šhöwñ.···························]</translation>
+    </message>
+    <message>
+        <source>%1. It was left as it is. Conversations last until you close this window.</source>
+        <translation>[%1. Ît wàš léft àš ît îš. Çöñvéršàtîöñš làšt úñtîl ýöú çlöšé thîš wîñdöw.························]</translation>
+    </message>
+    <message>
+        <source>The settings could not be read: the defaults hold.</source>
+        <translation>[Thé šéttîñgš çöúld ñöt bé réàd: thé défàúltš höld.················]</translation>
+    </message>
+    <message>
+        <source>%1. It was left as it is and is called %2 now.</source>
+        <translation>[%1. Ît wàš léft àš ît îš àñd îš çàlléd %2 ñöw.···············]</translation>
+    </message>
+    <message>
+        <source>Settings will not be saved.</source>
+        <translation>[Šéttîñgš wîll ñöt bé šàvéd.·········]</translation>
+    </message>
+    <message>
+        <source>%1. What you change lasts until you close this window.</source>
+        <translation>[%1. Whàt ýöú çhàñgé làštš úñtîl ýöú çlöšé thîš wîñdöw.··················]</translation>
+    </message>
+    <message>
+        <source>%1. It was left as it is. What you change lasts until you close this window.</source>
+        <translation>[%1. Ît wàš léft àš ît îš. Whàt ýöú çhàñgé làštš úñtîl ýöú çlöšé thîš wîñdöw.·························]</translation>
     </message>
 </context>
 <context>

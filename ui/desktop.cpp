@@ -80,6 +80,7 @@ Desktop::Desktop(const DesktopPorts& ports, const DesktopOptions& options)
     QGuiApplication::setFont(font);
     m_state->theme.attach(m_state->qml);
     m_state->session.attach(m_state->qml);
+    m_state->session.tell(options.troubles);
     if (!options.loadModel.isEmpty()) {
         m_state->session.shelf()->quickLoad(options.loadModel);
     }

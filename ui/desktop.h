@@ -4,8 +4,10 @@
 #include <QString>
 #include <functional>
 #include <memory>
+#include <vector>
 
 #include "ui/ports/desktop_ports.h"
+#include "ui/ports/start_trouble.h"
 
 class QGuiApplication;
 
@@ -22,6 +24,7 @@ struct DesktopOptions {
     QString openFile;   // a model whose load sheet opens
     QString loadModel;  // a model that is loaded at once
     bool startsServer = false;
+    std::vector<StartTrouble> troubles = {};  // that somebody at the window is told of
 };
 
 /// The window and everything behind it. GUI thread. Closing saves what a running reply has shown.

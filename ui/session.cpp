@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <array>
 
+#include "ui/core/trouble_words.h"
+
 namespace quern::ui {
 namespace {
 constexpr auto kEngineProperty = "quernSession";
@@ -140,10 +142,24 @@ void Session::remember(const QString& key, const QString& value) {
             return m_settings.set(key, value);
         },
         [this](Status result) {
-            if (!result) {
+            if (!result && !m_isSettingLossTold) {
                 m_notices.show(tr("A setting could not be saved."), result.error());
             }
+            m_isSettingLossTold = !result;
         });
+}
+
+void Session::tell(const std::vector<StartTrouble>& troubles) {
+    for (const StartTrouble& trouble : troubles) {
+        const TroubleWords words = wordsOf(trouble);
+        m_notices.show(words.text, words.cause);
+        const bool isLost = trouble.outcome != StartTrouble::Outcome::kSetAside;
+        if (trouble.file == StartTrouble::File::kSettings) {
+            m_isSettingLossTold = m_isSettingLossTold || isLost;
+        } else if (isLost) {
+            m_chat.conversations()->setPassing();
+        }
+    }
 }
 
 void Session::openFile(const QString& path) {

@@ -14,6 +14,7 @@
 #include "ui/models/model_shelf.h"
 #include "ui/monitor/monitor.h"
 #include "ui/ports/desktop_ports.h"
+#include "ui/ports/start_trouble.h"
 #include "ui/server/server_panel.h"
 
 namespace quern::ui {
@@ -66,6 +67,8 @@ public:
     Q_INVOKABLE [[nodiscard]] QString remembered(const QString& key) const;
     Q_INVOKABLE void remember(const QString& key, const QString& value);
 
+    /// Says what was wrong at the start, and what comes of it.
+    void tell(const std::vector<StartTrouble>& troubles);
     /// Opens what a user asked for from outside: a model file.
     void openFile(const QString& path);
     /// True when no worker has anything to do, apart from a load that goes on, and no reply is
@@ -99,6 +102,7 @@ private:
     QString m_appearance;
     QString m_screen = QStringLiteral("chat");
     bool m_isInspectorOpen = false;
+    bool m_isSettingLossTold = false;  // once, not with each setting
 };
 
 }  // namespace quern::ui

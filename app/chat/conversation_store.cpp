@@ -173,8 +173,34 @@ Result<std::unique_ptr<ConversationStore>> ConversationStore::open(
     if (!database) {
         return forward(database);
     }
+    return over(std::move(*database), std::move(clock));
+}
+
+Result<std::unique_ptr<ConversationStore>> ConversationStore::openCopy(
+    const std::filesystem::path& file, Clock clock) {
+    auto original = Database::openReadOnly(file);
+    if (!original) {
+        return forward(original);
+    }
+    auto database = Database::openInMemory(kConversationSchema, original->get());
+    if (!database) {
+        return forward(database);
+    }
+    return over(std::move(*database), std::move(clock));
+}
+
+Result<std::unique_ptr<ConversationStore>> ConversationStore::openInMemory(Clock clock) {
+    auto database = Database::openInMemory(kConversationSchema, nullptr);
+    if (!database) {
+        return forward(database);
+    }
+    return over(std::move(*database), std::move(clock));
+}
+
+Result<std::unique_ptr<ConversationStore>> ConversationStore::over(
+    std::unique_ptr<Database> database, Clock clock) {
     std::unique_ptr<ConversationStore> store(
-        new ConversationStore(std::move(*database), processIdentity(::getpid()), std::move(clock)));
+        new ConversationStore(std::move(database), processIdentity(::getpid()), std::move(clock)));
     if (auto marked = store->markInterrupted(); !marked) {
         return forward(marked);
     }
@@ -308,6 +334,28 @@ Result<Conversation> ConversationStore::load(ConversationId id, std::optional<Me
         return noConversation(id);
     }
     return conversation;
+}
+
+Result<Conversation> ConversationStore::loadBelow(ConversationId id, MessageId message) {
+    MessageId leaf = message;
+    {
+        const std::lock_guard lock(m_mutex);
+        auto done = m_database->read(
+            [&](SQLite::Database& db) { leaf = newestLeafBelow(db, id, message); });
+        if (!done) {
+            return forward(done);
+        }
+    }
+    auto conversation = load(id, leaf);
+    if (conversation && conversation->path.empty()) {
+        return fail(ErrorCode::kNotFound, "there is no message " + std::to_string(message));
+    }
+    return conversation;
+}
+
+Result<std::int64_t> ConversationStore::foreignVersion() {
+    const std::lock_guard lock(m_mutex);
+    return m_database->foreignVersion();
 }
 
 Status ConversationStore::rename(ConversationId id, std::string_view title) {

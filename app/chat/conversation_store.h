@@ -96,6 +96,12 @@ public:
     /// Forgets conversations that were removed over a day ago.
     [[nodiscard]] static Result<std::unique_ptr<ConversationStore>> open(
         const std::filesystem::path& file, Clock clock = systemMs);
+    /// One that lasts as long as it, with what `file` holds where that can be read; never writes.
+    [[nodiscard]] static Result<std::unique_ptr<ConversationStore>> openCopy(
+        const std::filesystem::path& file, Clock clock = systemMs);
+    /// The same without a file.
+    [[nodiscard]] static Result<std::unique_ptr<ConversationStore>> openInMemory(
+        Clock clock = systemMs);
     ~ConversationStore();
 
     [[nodiscard]] Result<ConversationId> create(const NewConversation& conversation);
@@ -104,6 +110,10 @@ public:
     /// With the path that ends at `leaf` (0: an empty one), or at the selected leaf.
     [[nodiscard]] Result<Conversation> load(ConversationId id,
                                             std::optional<MessageId> leaf = std::nullopt);
+    /// The same along the newest branches below a message; kNotFound where that one is not there.
+    [[nodiscard]] Result<Conversation> loadBelow(ConversationId id, MessageId message);
+    /// A number that changes when another program has changed something; cheap.
+    [[nodiscard]] Result<std::int64_t> foreignVersion();
     [[nodiscard]] Status rename(ConversationId id, std::string_view title);
     [[nodiscard]] Status setSystemPrompt(ConversationId id, std::string_view text);
     [[nodiscard]] Status setSampling(ConversationId id, std::string_view json);
@@ -127,6 +137,8 @@ public:
 
 private:
     ConversationStore(std::unique_ptr<Database> database, std::string owner, Clock clock);
+    [[nodiscard]] static Result<std::unique_ptr<ConversationStore>> over(
+        std::unique_ptr<Database> database, Clock clock);
     [[nodiscard]] Status markInterrupted();
     /// Adds a message, written by `owner` (empty: nobody any more), and selects it.
     [[nodiscard]] Result<MessageId> insert(ConversationId id, const Message& message,

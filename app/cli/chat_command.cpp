@@ -7,6 +7,7 @@
 #include <mutex>
 
 #include "app/chat/chat_service.h"
+#include "app/chat/opened_conversations.h"
 #include "app/cli/exit_codes.h"
 #include "app/cli/line_editor.h"
 #include "app/cli/model_session.h"
@@ -295,13 +296,32 @@ private:
     int m_exitCode = kExitOk;
 };
 
+void tellTrouble(const app::FileTrouble& trouble) {
+    const Error& error = trouble.error;
+    const std::string why = error.message + (error.cause.empty() ? "" : " (" + error.cause + ")");
+    switch (trouble.outcome) {
+        case app::FileTrouble::Outcome::kSetAside:
+            tellUser(why + "; it is kept as " + trouble.kept.string() + ", and a new one is begun");
+            break;
+        case app::FileTrouble::Outcome::kReadOnly:
+            tellUser(why + ": what is said now is not saved");
+            break;
+        case app::FileTrouble::Outcome::kUnread:
+            tellUser(why + ": its conversations are not shown, and what is said now is not saved");
+            break;
+    }
+}
+
 }  // namespace
 
 int runChat(const ChatOptions& options, const app::DataFolders& folders,
             const app::ModelLibrary& library, InterruptWatcher& interrupts) {
-    auto store = app::ConversationStore::open(folders.database());
-    if (!store) {
-        return reportError(store.error());
+    auto conversations = app::openConversations(folders.database());
+    if (!conversations) {
+        return reportError(conversations.error());
+    }
+    if (conversations->trouble) {
+        tellTrouble(*conversations->trouble);
     }
     const std::string name = options.model.empty() ? app::kStarterName : options.model;
     auto session = ModelSession::open(library, name, options.modelFlags, false, {}, options.lora);
@@ -309,7 +329,7 @@ int runChat(const ChatOptions& options, const app::DataFolders& folders,
         return reportError(session.error());
     }
     LineEditor editor(folders.data / "terminal_history");
-    return ChatLoop(options, *session, **store, interrupts).run(editor);
+    return ChatLoop(options, *session, *conversations->store, interrupts).run(editor);
 }
 
 }  // namespace quern::cli

@@ -6,11 +6,13 @@
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <string_view>
 #include <vector>
 
-#include "app/chat/conversation_store.h"
+#include "app/chat/opened_conversations.h"
 #include "app/cli/exit_codes.h"
 #include "app/library/disk_space.h"
+#include "app/storage/settings_file.h"
 #include "kernels/kernels.h"
 
 namespace quern::cli {
@@ -64,7 +66,19 @@ void examineHugePages(std::vector<Finding>& findings) {
                                         : setting});
 }
 
-void examineFolders(const app::DataFolders& folders, std::vector<Finding>& findings) {
+std::string inWords(const Error& error) {
+    return error.cause.empty() ? error.message : error.message + " (" + error.cause + ")";
+}
+
+void examineFolder(const app::DataFolders& folders, std::vector<Finding>& findings) {
+    if (folders.trouble) {
+        findings.push_back({Verdict::kBad, "data folder", inWords(*folders.trouble)});
+    }
+    if (const Status writable = app::checkWritable(folders.data); !writable) {
+        findings.push_back({Verdict::kBad, "data folder",
+                            inWords(writable.error()) + ": nothing can be saved or downloaded"});
+        return;
+    }
     std::error_code error;
     const auto space = fs::space(folders.data, error);
     const auto available = static_cast<std::int64_t>(space.available);
@@ -73,17 +87,54 @@ void examineFolders(const app::DataFolders& folders, std::vector<Finding>& findi
          "data folder",
          fmt::format("{}, {} free", folders.data.string(),
                      error ? "?" : app::humanBytes(available))});
-    findings.push_back({Verdict::kGood, "settings", folders.settingsFile.string()});
-    auto store = app::ConversationStore::open(folders.database());
-    if (!store) {
-        findings.push_back({Verdict::kBad, "conversations", store.error().message});
+}
+
+void examineSettings(const app::DataFolders& folders, std::vector<Finding>& findings) {
+    const Status sound = app::SettingsFile::examine(folders.settingsFile);
+    if (sound) {
+        findings.push_back({Verdict::kGood, "settings", folders.settingsFile.string()});
         return;
     }
-    const auto list = (*store)->list("", 1000000);
     findings.push_back(
-        list ? Finding{Verdict::kGood, "conversations",
-                       fmt::format("{} in {}", list->size(), folders.database().string())}
-             : Finding{Verdict::kBad, "conversations", list.error().message});
+        {Verdict::kBad, "settings",
+         inWords(sound.error()) +
+             (sound.error().code == ErrorCode::kCorrupt
+                  ? ": mend it, or the window keeps it as settings.json.broken and starts with the "
+                    "defaults"
+                  : "")});
+}
+
+void examineChats(const app::DataFolders& folders, std::vector<Finding>& findings) {
+    const fs::path file = folders.database();
+    const auto count = app::examineConversations(file);
+    if (!count) {
+        findings.push_back(
+            {Verdict::kBad, "conversations",
+             inWords(count.error()) +
+                 (count.error().code == ErrorCode::kCorrupt
+                      ? ": put a copy of it back, or rename it and a new one is begun"
+                      : "")});
+        return;
+    }
+    findings.push_back(
+        {Verdict::kGood, "conversations", fmt::format("{} in {}", *count, file.string())});
+}
+
+// Files that were damaged once and kept: somebody may have forgotten them.
+void examineKept(const app::DataFolders& folders, std::vector<Finding>& findings) {
+    const auto look = [&](const fs::path& file, std::string_view suffix) {
+        std::error_code error;
+        const std::string prefix = file.filename().string() + std::string(suffix);
+        for (const auto& entry : fs::directory_iterator(file.parent_path(), error)) {
+            const std::string name = entry.path().filename().string();
+            if (name.starts_with(prefix) && !name.ends_with("-wal") && !name.ends_with("-shm")) {
+                findings.push_back({Verdict::kNote, "kept file",
+                                    entry.path().string() + " was damaged, and is not used"});
+            }
+        }
+    };
+    look(folders.database(), app::kDamagedSuffix);
+    look(folders.settingsFile, app::kBrokenSuffix);
 }
 
 void examineModels(const app::ModelLibrary& library, std::vector<Finding>& findings) {
@@ -115,7 +166,10 @@ int runDoctor(const app::DataFolders& folders, const app::ModelLibrary& library,
     std::vector<Finding> findings;
     examineDevices(findings);
     examineHugePages(findings);
-    examineFolders(folders, findings);
+    examineFolder(folders, findings);
+    examineSettings(folders, findings);
+    examineChats(folders, findings);
+    examineKept(folders, findings);
     examineModels(library, findings);
     bool isWell = true;
     auto json = nlohmann::ordered_json::array();

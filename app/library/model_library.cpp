@@ -139,7 +139,7 @@ Result<std::vector<LibraryModel>> ModelLibrary::list() const {
                               .isLinked = false});
         }
     }
-    if (error) {
+    if (error && error != std::errc::no_such_file_or_directory) {
         return fail(ErrorCode::kIo, "cannot read " + m_folders.models().string(), error.message());
     }
     for (const fs::path& path : links()) {

@@ -58,7 +58,8 @@ Result<DataFolders> openDataFolders(const std::optional<fs::path>& dataDir) {
     for (const fs::path& folder :
          {folders.data, folders.models(), folders.settingsFile.parent_path()}) {
         if (auto made = makeFolder(folder); !made) {
-            return forward(made);
+            folders.trouble = std::move(made.error());
+            break;
         }
     }
     return folders;

@@ -2,10 +2,12 @@
 
 #include <SQLiteCpp/SQLiteCpp.h>
 
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <memory>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "kernels/result.h"
@@ -27,6 +29,20 @@ public:
     [[nodiscard]] static Result<std::unique_ptr<Database>> open(const std::filesystem::path& file,
                                                                 std::span<const Migration> schema);
 
+    /// The file as it is, for reading alone, also where its folder cannot be written. kNotFound
+    /// without one, kCorrupt as open() has it.
+    [[nodiscard]] static Result<std::unique_ptr<Database>> openReadOnly(
+        const std::filesystem::path& file);
+    /// A database in memory, with what `copied` holds (null: with nothing).
+    [[nodiscard]] static Result<std::unique_ptr<Database>> openInMemory(
+        std::span<const Migration> schema, Database* copied);
+
+    /// Reads all of it and holds it against its own structure: kCorrupt names the first fault.
+    [[nodiscard]] Status check();
+    /// A number that changes when another connection, of this process or another, has changed
+    /// something. Costs a look at the shared index.
+    [[nodiscard]] Result<std::int64_t> foreignVersion();
+
     /// Runs `work` in a transaction, and turns SQLite's exceptions into errors: a full disk is kIo,
     /// a lock held for over five seconds kBusy. Nothing of a failed transaction stays.
     [[nodiscard]] Status transact(const std::function<void(SQLite::Database&)>& work);
@@ -34,8 +50,10 @@ public:
     [[nodiscard]] Status read(const std::function<void(SQLite::Database&)>& work);
 
 private:
-    explicit Database(std::unique_ptr<SQLite::Database> handle) : m_handle(std::move(handle)) {}
+    Database(std::unique_ptr<SQLite::Database> handle, std::string name)
+        : m_handle(std::move(handle)), m_name(std::move(name)) {}
     std::unique_ptr<SQLite::Database> m_handle;
+    std::string m_name;  // of the file, for errors
 };
 
 }  // namespace quern::app

@@ -78,33 +78,60 @@ Status writeFileAtomically(const fs::path& file, std::string_view bytes) {
     return {};
 }
 
-Result<std::unique_ptr<SettingsFile>> SettingsFile::open(fs::path file) {
-    std::unique_ptr<SettingsFile> settings(new SettingsFile(std::move(file)));
-    std::error_code ignored;
-    if (!fs::exists(settings->m_file, ignored)) {
-        return settings;
+Result<SettingsFile::Values> SettingsFile::read(const fs::path& file) {
+    Values values;
+    std::error_code error;
+    const bool isThere = fs::exists(file, error);
+    if (!isThere && !error) {
+        return values;
     }
-    std::ifstream in(settings->m_file, std::ios::binary);
+    std::ifstream in(file, std::ios::binary);
     std::ostringstream text;
     text << in.rdbuf();
-    if (!in) {
-        return fail(ErrorCode::kIo, "cannot read " + settings->m_file.string());
+    // An empty file is no JSON, and leaves the stream as one that cannot be read does.
+    if (!in.is_open() || in.bad() || fs::is_directory(file, error)) {
+        return fail(ErrorCode::kIo, file.string() + " cannot be read", systemError());
     }
     const Json parsed = Json::parse(text.str(), nullptr, false);
-    if (parsed.is_object()) {
-        flatten(parsed, "", 0, settings->m_values);
+    if (!parsed.is_object()) {
+        return fail(ErrorCode::kCorrupt, file.string() + " is not a JSON object");
+    }
+    flatten(parsed, "", 0, values);
+    return values;
+}
+
+std::unique_ptr<SettingsFile> SettingsFile::open(fs::path file) {
+    std::unique_ptr<SettingsFile> settings(new SettingsFile(std::move(file)));
+    const fs::path& path = settings->m_file;
+    Result<Values> values = read(path);
+    if (values) {
+        settings->m_values = std::move(*values);
+        if (Status writable = checkWritable(path.parent_path()); !writable) {
+            settings->m_trouble = FileTrouble{.outcome = FileTrouble::Outcome::kReadOnly,
+                                              .file = path,
+                                              .error = std::move(writable.error())};
+        }
         return settings;
     }
-    const fs::path kept = settings->m_file.string() + ".broken";
-    std::error_code error;
-    fs::rename(settings->m_file, kept, error);
-    if (error) {
-        return fail(ErrorCode::kIo, settings->m_file.string() + " is not JSON and cannot be moved",
-                    error.message());
+    FileTrouble trouble{
+        .outcome = FileTrouble::Outcome::kUnread, .file = path, .error = std::move(values.error())};
+    if (trouble.error.code == ErrorCode::kCorrupt) {
+        if (Result<fs::path> kept = setAside(path, kBrokenSuffix)) {
+            trouble.outcome = FileTrouble::Outcome::kSetAside;
+            trouble.kept = std::move(*kept);
+        } else {
+            trouble.error.cause = std::move(kept.error().cause);
+        }
     }
-    settings->m_warning = "settings.json was not readable: it is kept as " + kept.string() +
-                          ", and the defaults hold";
+    settings->m_trouble = std::move(trouble);
     return settings;
+}
+
+Status SettingsFile::examine(const fs::path& file) {
+    if (Result<Values> values = read(file); !values) {
+        return forward(values);
+    }
+    return checkWritable(file.parent_path());
 }
 
 std::optional<SettingValue> SettingsFile::find(std::string_view name) const {
@@ -129,6 +156,9 @@ Status SettingsFile::remove(std::string_view name) {
 }
 
 Status SettingsFile::save() const {
+    if (m_trouble && m_trouble->outcome == FileTrouble::Outcome::kUnread) {
+        return tl::unexpected<Error>(m_trouble->error);
+    }
     Json json = Json::object();
     for (const auto& [name, value] : m_values) {
         std::visit([&, key = name](const auto& typed) { json[key] = typed; }, value);

@@ -7,6 +7,7 @@
 #include <csignal>
 
 #include "app/chat/schema.h"
+#include "app/wiring/desktop/desktop_app.h"
 #include "app/wiring/desktop/file_settings.h"
 #include "app/wiring/desktop/hosted_server.h"
 #include "app/wiring/desktop/shelved_models.h"
@@ -70,7 +71,7 @@ protected:
     }
 
     void start() {
-        m_file = SettingsFile::open(m_folders.settingsFile).value();
+        m_file = SettingsFile::open(m_folders.settingsFile);
         m_store = ConversationStore::open(m_folders.database()).value();
         m_engine = engine::makeEngine({}).value();
         m_settings.emplace(*m_file);
@@ -322,6 +323,53 @@ TEST_F(ErrorsTest, AFullDiskWhileAReplyIsSaved) {
         return saved && saved->path.back().text == shown &&
                saved->path.back().state == ui::TurnState::kComplete;
     }));
+}
+
+class StartTest : public testing::Test {
+protected:
+    void start(const std::filesystem::path& data) {
+        auto made = DesktopApp::create({.dataFolder = data.string(), .model = {}, .file = {}});
+        ASSERT_TRUE(made) << made.error().message;
+        m_app = std::move(*made);
+        ASSERT_TRUE(ui::waitFor([this] { return session().isIdle(); }));
+    }
+    [[nodiscard]] ui::Session& session() { return m_app->desktop().session(); }
+    [[nodiscard]] ui::Notices& notices() { return *session().notices(); }
+    [[nodiscard]] bool isPassing() {
+        return session().chat()->conversations()->property("isPassing").toBool();
+    }
+
+    test::TempFolder m_folder;
+    std::unique_ptr<DesktopApp> m_app;
+};
+
+TEST_F(StartTest, DamagedFilesAreKeptAndSaidOnce) {
+    test::writeFile(m_folder.path() / "quern.db", std::string(5000, 'x'));
+    test::writeFile(m_folder.path() / "settings.json", "{");
+    start(m_folder.path());
+    EXPECT_TRUE(notices().cause().contains(QStringLiteral("quern.db.damaged")));
+    EXPECT_EQ(notices().waiting(), 1);
+    notices().dismiss();
+    EXPECT_TRUE(notices().cause().contains(QStringLiteral("settings.json.broken")));
+    notices().dismiss();
+    EXPECT_TRUE(notices().text().isEmpty());
+    EXPECT_FALSE(isPassing()) << "the new file is saved";
+    m_app.reset();
+    start(m_folder.path());
+    EXPECT_TRUE(notices().text().isEmpty());
+}
+
+TEST_F(StartTest, WithoutAFolderTheWindowOpensAndSaysThatNothingIsSaved) {
+    test::writeFile(m_folder.path() / "taken", "a file");
+    start(m_folder.path() / "taken" / "data");
+    EXPECT_TRUE(notices().cause().contains(QStringLiteral("taken")));
+    EXPECT_TRUE(isPassing());
+    notices().dismiss();
+    EXPECT_EQ(notices().text(), QStringLiteral("Settings will not be saved."));
+    notices().dismiss();
+    session().setScreen(QStringLiteral("settings"));  // is remembered, or would be
+    ASSERT_TRUE(ui::waitFor([this] { return session().isIdle(); }));
+    EXPECT_TRUE(notices().text().isEmpty()) << "said once, not with each setting";
 }
 
 }  // namespace

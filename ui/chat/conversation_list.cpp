@@ -84,6 +84,11 @@ void ConversationList::refresh() {
         });
 }
 
+void ConversationList::setPassing() {
+    m_isPassing = true;
+    emit passingChanged();
+}
+
 void ConversationList::setSearch(const QString& search) {
     if (m_search != search) {
         m_search = search;

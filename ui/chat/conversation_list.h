@@ -18,6 +18,7 @@ class ConversationList : public QAbstractListModel {
     QML_ANONYMOUS
     Q_PROPERTY(int count READ count NOTIFY listed)
     Q_PROPERTY(QString search MEMBER m_search WRITE setSearch NOTIFY searchChanged)
+    Q_PROPERTY(bool isPassing MEMBER m_isPassing NOTIFY passingChanged)
     Q_PROPERTY(QString removedTitle MEMBER m_removedTitle NOTIFY removedChanged)
 
 public:
@@ -29,6 +30,8 @@ public:
     [[nodiscard]] int rowCount(const QModelIndex& parent = {}) const override;
     [[nodiscard]] QVariant data(const QModelIndex& index, int role) const override;
     [[nodiscard]] QHash<int, QByteArray> roleNames() const override;
+    /// From now on the list says that its conversations end with the window.
+    void setPassing();
     [[nodiscard]] int count() const { return static_cast<int>(m_items.size()); }
 
     void refresh();
@@ -55,6 +58,7 @@ signals:
     void searchChanged();
     void removedChanged();
     void removed(qint64 conversation);
+    void passingChanged();
 
 private:
     ConversationStore& m_store;
@@ -67,6 +71,7 @@ private:
     QString m_search;
     QString m_removedTitle;
     qint64 m_removedId = 0;
+    bool m_isPassing = false;
 };
 
 }  // namespace quern::ui

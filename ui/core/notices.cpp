@@ -4,10 +4,8 @@ namespace quern::ui {
 
 void Notices::show(const QString& text, const QString& cause, const QString& actionText,
                    const QString& action) {
-    m_text = text;
-    m_cause = cause;
-    m_actionText = actionText;
-    m_action = action;
+    std::erase_if(m_notices, [&text](const Notice& notice) { return notice.text == text; });
+    m_notices.push_back({text, cause, actionText, action});
     emit changed();
 }
 
@@ -21,13 +19,20 @@ void Notices::show(const QString& what, const Error& error, const QString& actio
 }
 
 void Notices::dismiss() {
-    show(QString());
+    if (!m_notices.empty()) {
+        m_notices.pop_back();
+        emit changed();
+    }
 }
 
 void Notices::act() {
-    const QString action = m_action;
+    const QString action = shown().action;
     dismiss();
     emit acted(action);
+}
+
+int Notices::waiting() const {
+    return m_notices.empty() ? 0 : static_cast<int>(m_notices.size()) - 1;
 }
 
 }  // namespace quern::ui

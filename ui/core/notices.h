@@ -3,19 +3,22 @@
 #include <qqmlintegration.h>
 #include <QObject>
 #include <QString>
+#include <vector>
 
 #include "kernels/result.h"
 
 namespace quern::ui {
 
 /// The one message bar on top of the window: an error that persists until it is dealt with or
-/// dismissed. The newest wins. GUI thread.
+/// dismissed. The newest is shown; behind it wait those that were not dealt with, each once. GUI
+/// thread.
 class Notices : public QObject {
     Q_OBJECT
     QML_ANONYMOUS
     Q_PROPERTY(QString text READ text NOTIFY changed)
     Q_PROPERTY(QString cause READ cause NOTIFY changed)
     Q_PROPERTY(QString actionText READ actionText NOTIFY changed)
+    Q_PROPERTY(int waiting READ waiting NOTIFY changed)
 
 public:
     using QObject::QObject;
@@ -26,22 +29,29 @@ public:
     void show(const QString& what, const Error& error, const QString& actionText = {},
               const QString& action = {});
     Q_INVOKABLE void dismiss();
-    /// Does the action and dismisses.
+    /// Dismisses and does the action.
     Q_INVOKABLE void act();
 
-    [[nodiscard]] QString text() const { return m_text; }
-    [[nodiscard]] QString cause() const { return m_cause; }
-    [[nodiscard]] QString actionText() const { return m_actionText; }
+    [[nodiscard]] QString text() const { return shown().text; }
+    [[nodiscard]] QString cause() const { return shown().cause; }
+    [[nodiscard]] QString actionText() const { return shown().actionText; }
+    /// How many are behind the one that is shown.
+    [[nodiscard]] int waiting() const;
 
 signals:
     void changed();
     void acted(const QString& action);
 
 private:
-    QString m_text;
-    QString m_cause;
-    QString m_actionText;
-    QString m_action;
+    struct Notice {
+        QString text;
+        QString cause;
+        QString actionText;
+        QString action;
+    };
+    [[nodiscard]] Notice shown() const { return m_notices.empty() ? Notice() : m_notices.back(); }
+
+    std::vector<Notice> m_notices;  // the newest last
 };
 
 }  // namespace quern::ui

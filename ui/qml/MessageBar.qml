@@ -45,6 +45,12 @@ Rectangle {
             text: bar.notices.actionText
             onClicked: bar.notices.act()
         }
+        Words {
+            visible: bar.notices.waiting > 0
+            text: qsTr("%n more", "messages behind this one", bar.notices.waiting)
+            color: Theme.ink2
+            font.pixelSize: Theme.caption
+        }
         GlyphButton { glyph: "close"; text: qsTr("Dismiss"); onClicked: bar.notices.dismiss() }
     }
     Rectangle { anchors.bottom: parent.bottom; width: parent.width; height: 1; color: Theme.danger; opacity: 0.4 }

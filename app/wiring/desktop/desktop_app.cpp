@@ -3,6 +3,7 @@
 #include <chrono>
 #include <optional>
 
+#include "app/chat/opened_conversations.h"
 #include "app/wiring/desktop/file_settings.h"
 #include "app/wiring/desktop/hosted_server.h"
 #include "app/wiring/desktop/shelved_models.h"
@@ -16,6 +17,30 @@ constexpr std::chrono::milliseconds kShutdownGrace{500};
 
 std::optional<std::filesystem::path> pathOf(const std::string& dataFolder) {
     return dataFolder.empty() ? std::nullopt : std::optional<std::filesystem::path>(dataFolder);
+}
+
+ui::StartTrouble::Outcome outcomeOf(FileTrouble::Outcome outcome) {
+    switch (outcome) {
+        case FileTrouble::Outcome::kSetAside:
+            return ui::StartTrouble::Outcome::kSetAside;
+        case FileTrouble::Outcome::kReadOnly:
+            return ui::StartTrouble::Outcome::kReadOnly;
+        case FileTrouble::Outcome::kUnread:
+            break;
+    }
+    return ui::StartTrouble::Outcome::kUnread;
+}
+
+void add(const std::optional<FileTrouble>& trouble, ui::StartTrouble::File file,
+         std::vector<ui::StartTrouble>& out) {
+    if (trouble) {
+        const Error& error = trouble->error;
+        out.push_back(
+            {.file = file,
+             .outcome = outcomeOf(trouble->outcome),
+             .kept = trouble->kept.string(),
+             .reason = error.cause.empty() ? error.message : error.message + ": " + error.cause});
+    }
 }
 
 }  // namespace
@@ -52,16 +77,15 @@ Result<std::unique_ptr<DesktopApp>> DesktopApp::create(const DesktopStart& start
     if (!folders) {
         return forward(folders);
     }
-    Result<std::unique_ptr<SettingsFile>> settings = SettingsFile::open(folders->settingsFile);
-    if (!settings) {
-        return forward(settings);
+    parts->settingsFile = SettingsFile::open(folders->settingsFile);
+    Result<OpenedConversations> conversations = openConversations(folders->database());
+    if (!conversations) {
+        return forward(conversations);
     }
-    parts->settingsFile = std::move(*settings);
-    Result<std::unique_ptr<ConversationStore>> store = ConversationStore::open(folders->database());
-    if (!store) {
-        return forward(store);
-    }
-    parts->store = std::move(*store);
+    parts->store = std::move(conversations->store);
+    std::vector<ui::StartTrouble> troubles;
+    add(parts->settingsFile->trouble(), ui::StartTrouble::File::kSettings, troubles);
+    add(conversations->trouble, ui::StartTrouble::File::kConversations, troubles);
     Result<std::unique_ptr<engine::Engine>> engine = engine::makeEngine({});
     if (!engine) {
         return forward(engine);
@@ -92,7 +116,8 @@ Result<std::unique_ptr<DesktopApp>> DesktopApp::create(const DesktopStart& start
                          .settings = *parts->settings},
         ui::DesktopOptions{.openFile = start.file,
                            .loadModel = model,
-                           .startsServer = parts->settings->get("server.isOn") == "true"});
+                           .startsServer = parts->settings->get("server.isOn") == "true",
+                           .troubles = std::move(troubles)});
     return std::unique_ptr<DesktopApp>(new DesktopApp(std::move(parts)));
 }
 

@@ -18,7 +18,8 @@ struct DesktopStart {
 /// Everything behind the window, made in order and taken down in reverse. GUI thread.
 class DesktopApp {
 public:
-    /// kIo, kCorrupt, kUnsupported as the folders, the database and the engine give them.
+    /// Fails without a home folder, a model that was named, or an engine. Files that cannot be used
+    /// keep nobody from the window: it says so.
     [[nodiscard]] static Result<std::unique_ptr<DesktopApp>> create(const DesktopStart& start);
     ~DesktopApp();
     [[nodiscard]] ui::Desktop& desktop();

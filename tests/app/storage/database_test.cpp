@@ -2,9 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <fstream>
 
+#include "tests/support/golden.h"
 #include "tests/support/temp_folder.h"
 
 namespace quern::app {
@@ -58,6 +60,68 @@ TEST(Database, SaysThatAFileIsDamaged) {
     ASSERT_FALSE(opened);
     EXPECT_EQ(opened.error().code, ErrorCode::kCorrupt);
     EXPECT_NE(opened.error().message.find("q.db"), std::string::npos);
+}
+
+std::string onlyText(Database& database) {
+    std::string text;
+    EXPECT_TRUE(database.read(
+        [&](SQLite::Database& db) { text = db.execAndGet("SELECT x FROM a").getString(); }));
+    return text;
+}
+
+TEST(Database, ACopyInMemoryChangesNoFile) {
+    const test::TempFolder temp;
+    const auto file = temp.path() / "q 100%? #1.db";
+    {
+        auto database = Database::open(file, std::span(kSchema).first(1));
+        ASSERT_TRUE(database) << database.error().message;
+        ASSERT_TRUE((*database)->transact(
+            [](SQLite::Database& db) { db.exec("INSERT INTO a VALUES ('kept')"); }));
+    }
+    const std::string before = test::readFile(file);
+    auto original = Database::openReadOnly(file);
+    ASSERT_TRUE(original) << original.error().message;
+    auto copy = Database::openInMemory(kSchema, original->get());
+    ASSERT_TRUE(copy) << copy.error().message;
+    original->reset();
+    EXPECT_EQ(userVersion(**copy), 2) << "migrated";
+    EXPECT_EQ(onlyText(**copy), "kept");
+    ASSERT_TRUE((*copy)->transact([](SQLite::Database& db) { db.exec("UPDATE a SET x = 'new'"); }));
+    EXPECT_EQ(onlyText(**copy), "new");
+    EXPECT_EQ(test::readFile(file), before);
+}
+
+TEST(Database, TellsWhatOthersChanged) {
+    const test::TempFolder temp;
+    auto one = Database::open(temp.path() / "q.db", kSchema).value();
+    auto other = Database::open(temp.path() / "q.db", kSchema).value();
+    const auto insert = [](SQLite::Database& db) { db.exec("INSERT INTO a VALUES ('x')"); };
+    const auto before = one->foreignVersion().value();
+    ASSERT_TRUE(one->transact(insert));
+    EXPECT_EQ(one->foreignVersion().value(), before) << "its own";
+    ASSERT_TRUE(other->transact(insert));
+    EXPECT_NE(one->foreignVersion().value(), before);
+}
+
+TEST(Database, AFaultInsideIsFound) {
+    const test::TempFolder temp;
+    const auto file = temp.path() / "q.db";
+    {
+        auto database = Database::open(file, kSchema).value();
+        ASSERT_TRUE(database->check());
+        ASSERT_TRUE(database->transact([](SQLite::Database& db) {
+            for (int i = 0; i < 2000; ++i) {
+                db.exec("INSERT INTO a VALUES ('some text to fill a page with')");
+            }
+        }));
+    }
+    std::string bytes = test::readFile(file);
+    std::fill(bytes.begin() + 4096 * 5, bytes.begin() + 4096 * 6, '\x7f');
+    std::ofstream(file, std::ios::binary) << bytes;
+    const Status checked = Database::openReadOnly(file).value()->check();
+    ASSERT_FALSE(checked);
+    EXPECT_EQ(checked.error().code, ErrorCode::kCorrupt);
+    EXPECT_NE(checked.error().message.find("q.db"), std::string::npos);
 }
 
 TEST(Database, AFullDiskLosesNothingThatWasSaved) {

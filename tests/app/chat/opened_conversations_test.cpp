@@ -1,0 +1,120 @@
+#include "app/chat/opened_conversations.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <functional>
+
+#include "tests/support/golden.h"
+#include "tests/support/temp_folder.h"
+
+namespace quern::app {
+namespace {
+
+namespace fs = std::filesystem;
+
+class OpenedConversationsTest : public testing::Test {
+protected:
+    void SetUp() override {
+        auto opened = openConversations(m_file);
+        ASSERT_TRUE(opened) << opened.error().message;
+        ASSERT_FALSE(opened->trouble);
+        // Enough for several pages.
+        for (int i = 0; i < 50; ++i) {
+            ASSERT_TRUE(say(*opened->store, "kept " + std::string(400, 'x')));
+        }
+    }
+    static Result<MessageId> say(ConversationStore& store, const std::string& text) {
+        auto id = store.create({.title = "Title"});
+        return id ? store.append(*id, 0, "user", text) : Result<MessageId>(forward(id));
+    }
+    static std::size_t count(ConversationStore& store) { return store.list("", 1000)->size(); }
+    void damage(const std::function<void(std::string&)>& change) {
+        std::string bytes = test::readFile(m_file);
+        change(bytes);
+        std::ofstream(m_file, std::ios::binary) << bytes;
+        m_damaged = bytes;
+    }
+    void expectSetAside(const char* name) {
+        EXPECT_EQ(examineConversations(m_file).error().code, ErrorCode::kCorrupt);
+        EXPECT_EQ(test::readFile(m_file), m_damaged) << "who only looks changes nothing";
+        auto opened = openConversations(m_file);
+        ASSERT_TRUE(opened) << opened.error().message;
+        ASSERT_TRUE(opened->trouble);
+        EXPECT_EQ(opened->trouble->outcome, FileTrouble::Outcome::kSetAside);
+        EXPECT_EQ(opened->trouble->kept, m_temp.path() / name);
+        EXPECT_NE(opened->trouble->error.message.find("quern.db"), std::string::npos);
+        EXPECT_EQ(test::readFile(m_temp.path() / name), m_damaged);
+        EXPECT_EQ(count(*opened->store), 0U);
+        ASSERT_TRUE(say(*opened->store, "new"));
+        opened->store.reset();
+        const auto again = openConversations(m_file);
+        EXPECT_FALSE(again->trouble) << "said once";
+        EXPECT_EQ(count(*again->store), 1U);
+    }
+
+    test::TempFolder m_temp;
+    fs::path m_file = m_temp.path() / "quern.db";
+    std::string m_damaged;
+};
+
+TEST_F(OpenedConversationsTest, NoiseIsSetAside) {
+    damage([](std::string& bytes) { bytes.assign(5000, '\x5a'); });
+    expectSetAside("quern.db.damaged");
+    // A second one does not take the place of the first.
+    const std::string first = m_damaged;
+    damage([](std::string& bytes) { bytes.assign(6000, '\x33'); });
+    expectSetAside("quern.db.damaged2");
+    EXPECT_EQ(test::readFile(m_temp.path() / "quern.db.damaged"), first);
+}
+
+TEST_F(OpenedConversationsTest, ACutFileIsSetAside) {
+    damage([](std::string& bytes) { bytes.resize(bytes.size() / 2); });
+    expectSetAside("quern.db.damaged");
+}
+
+TEST_F(OpenedConversationsTest, ALogBesideADamagedFileKeepsItsName) {
+    damage([](std::string& bytes) { bytes.assign(5000, '\x5a'); });
+    std::ofstream(m_temp.path() / "quern.db-wal", std::ios::binary) << "what was said last";
+    expectSetAside("quern.db.damaged");
+    EXPECT_EQ(test::readFile(m_temp.path() / "quern.db.damaged-wal"), "what was said last");
+}
+
+TEST_F(OpenedConversationsTest, AFileOfANewerQuernIsLeftAndChattingGoesOnInMemory) {
+    {
+        std::fstream file(m_file, std::ios::in | std::ios::out | std::ios::binary);
+        file.seekp(60);  // user_version, big-endian
+        file.write("\0\0\1\0", 4);
+    }
+    const std::string before = test::readFile(m_file);
+    auto opened = openConversations(m_file);
+    ASSERT_TRUE(opened);
+    ASSERT_TRUE(opened->trouble);
+    EXPECT_EQ(opened->trouble->outcome, FileTrouble::Outcome::kUnread);
+    EXPECT_TRUE(say(*opened->store, "passing"));
+    EXPECT_EQ(count(*opened->store), 1U);
+    opened->store.reset();
+    EXPECT_EQ(test::readFile(m_file), before);
+}
+
+TEST_F(OpenedConversationsTest, WithoutAFolderChattingGoesOnInMemory) {
+    auto opened = openConversations(m_temp.path() / "gone" / "quern.db");
+    ASSERT_TRUE(opened);
+    ASSERT_TRUE(opened->trouble);
+    EXPECT_NE(opened->trouble->error.message.find("gone"), std::string::npos);
+    ASSERT_TRUE(say(*opened->store, "passing"));
+    EXPECT_EQ(count(*opened->store), 1U);
+    EXPECT_FALSE(fs::exists(m_temp.path() / "gone"));
+}
+
+TEST_F(OpenedConversationsTest, ACopyHoldsWhatTheFileHoldsAndIsNotSaved) {
+    const auto copy = ConversationStore::openCopy(m_file).value();
+    EXPECT_EQ(count(*copy), 50U);
+    EXPECT_EQ(copy->list("kept", 1000)->size(), 50U) << "the search works too";
+    ASSERT_TRUE(say(*copy, "passing"));
+    EXPECT_EQ(count(*copy), 51U);
+    EXPECT_EQ(*examineConversations(m_file), 50);
+}
+
+}  // namespace
+}  // namespace quern::app
