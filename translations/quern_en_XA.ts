@@ -1226,6 +1226,10 @@
         <source>Edit (Ctrl+E)</source>
         <translation>[Édît (Çtrl+É)····]</translation>
     </message>
+    <message>
+        <source>Being written in another program</source>
+        <translation>[Béîñg wrîttéñ îñ àñöthér prögràm··········]</translation>
+    </message>
 </context>
 <context>
     <name>UndoBar</name>

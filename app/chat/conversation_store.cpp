@@ -77,7 +77,7 @@ std::string likePattern(std::string_view text) {
 
 constexpr const char* kMessageColumns =
     "id, parent, role, text, state, error, model, created_ms, prompt_tokens, cached_tokens, "
-    "completion_tokens, ttft_ms, tokens_per_second, stop_reason, reasoning, calls";
+    "completion_tokens, ttft_ms, tokens_per_second, stop_reason, reasoning, calls, owner";
 
 Message readMessage(SQLite::Statement& row) {
     Message message;
@@ -97,6 +97,10 @@ Message readMessage(SQLite::Statement& row) {
                                .stopReason = row.getColumn(13).getString()};
     message.reasoning = row.getColumn(14).getString();
     message.calls = callsFromJson(row.getColumn(15).getString());
+    // The next start says so in the file.
+    if (message.state == MessageState::kStreaming && !isAlive(row.getColumn(16).getString())) {
+        message.state = MessageState::kInterrupted;
+    }
     return message;
 }
 

@@ -47,6 +47,37 @@ class Scripts(unittest.TestCase):
         self.assertEqual(quern("--help").returncode, 0)
         self.assertEqual(quern("doctor").returncode, 0)
 
+    def test_a_damaged_file_of_chats_is_kept_and_a_new_one_is_begun(self):
+        model = quern_program.starter()
+        with tempfile.TemporaryDirectory() as folder:
+            data = pathlib.Path(folder)
+            (data / "quern.db").write_bytes(b"noise" * 1000)
+            (data / "settings.json").write_text("{")
+            examined = quern("doctor", data_dir=data)
+            self.assertEqual(examined.returncode, 1)
+            self.assertRegex(examined.stdout.decode(), r"bad +settings +\S+settings\.json is not a JSON")
+            self.assertRegex(examined.stdout.decode(), r"bad +conversations +\S+quern\.db is damaged")
+            self.assertEqual((data / "quern.db").read_bytes(), b"noise" * 1000, "doctor changes nothing")
+            said = quern("chat", model, "--max-tokens", 4, stdin=b"Hello\n", data_dir=data)
+            self.assertEqual(said.returncode, 0, said.stderr)
+            self.assertIn(b"quern.db.damaged", said.stderr)
+            self.assertEqual((data / "quern.db.damaged").read_bytes(), b"noise" * 1000)
+            listed = quern("chat", model, stdin=b"/list\n", data_dir=data)
+            self.assertIn(b"Hello", listed.stderr)
+            self.assertNotIn(b"damaged", listed.stderr)
+
+    def test_a_chat_without_a_data_folder_is_not_saved_and_says_so(self):
+        model = quern_program.starter()
+        with tempfile.NamedTemporaryFile() as file:
+            data = pathlib.Path(file.name) / "data"
+            said = quern("chat", model, "--max-tokens", 4, stdin=b"Hello\n/list\n", data_dir=data)
+            self.assertEqual(said.returncode, 0, said.stderr)
+            self.assertIn(f"{data} cannot be written".encode(), said.stderr)
+            self.assertIn(b"  1  Hello", said.stderr)
+            examined = quern("doctor", data_dir=data)
+            self.assertEqual(examined.returncode, 1)
+            self.assertIn(b"bad   data folder", examined.stdout)
+
     def test_output_that_cannot_be_written_is_a_failure(self):
         vocabulary = golden("tokenizers-gguf/gpt-2.gguf")
         for arguments in (["models", "list", "--json"], ["tokenize", vocabulary, "--ids", "hello"], ["--help"],

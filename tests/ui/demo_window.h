@@ -50,6 +50,10 @@ public:
     }
     void healOn(const std::string& what) { change("DROP TRIGGER fails_" + what); }
 
+    /// Another program's view of the same file.
+    [[nodiscard]] std::unique_ptr<app::ConversationStore> otherProgram() const {
+        return app::ConversationStore::open(file()).value();
+    }
     /// What is saved.
     [[nodiscard]] app::StoredConversations& saved() { return m_saved; }
 

@@ -18,6 +18,7 @@ Chat::Chat(ReplyService& service, Worker& countWorker, ConversationStore& store,
       m_feed(feed),
       m_notices(notices),
       m_conversations(store, storeWorker, notices),
+      m_foreignChanges(store, storeWorker),
       m_meter(service, countWorker),
       m_replies(service),
       m_open(service, store, storeWorker, host, notices, theme,
@@ -35,6 +36,12 @@ void Chat::follow() {
             newConversation();
         }
     });
+    connect(&m_foreignChanges, &ForeignChanges::found, this, [this] {
+        m_conversations.refresh();
+        m_open.refresh();
+    });
+    connect(&m_feed, &EngineFeed::watchedChanged, this,
+            [this] { m_foreignChanges.setShown(m_feed.isShown()); });
     connect(&m_open, &OpenConversation::opened, this, &Chat::opened);
     connect(&m_open, &OpenConversation::shown, this, [this] {
         measure();

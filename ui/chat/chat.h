@@ -8,6 +8,7 @@
 
 #include "ui/chat/conversation_list.h"
 #include "ui/chat/draft.h"
+#include "ui/chat/foreign_changes.h"
 #include "ui/chat/open_conversation.h"
 #include "ui/chat/prompt_meter.h"
 #include "ui/chat/replies.h"
@@ -116,6 +117,7 @@ private:
     EngineFeed& m_feed;
     Notices& m_notices;
     ConversationList m_conversations;
+    ForeignChanges m_foreignChanges;
     PromptMeter m_meter;
     Replies m_replies;
     OpenConversation m_open;

@@ -77,9 +77,11 @@ void ConversationList::refresh() {
                 m_notices.show(tr("The conversations could not be read."), result.error());
                 return;
             }
-            beginResetModel();
-            m_items = std::move(*result);
-            endResetModel();
+            if (m_items != *result) {
+                beginResetModel();
+                m_items = std::move(*result);
+                endResetModel();
+            }
             emit listed();
         });
 }

@@ -48,17 +48,37 @@ void OpenConversation::read() {
 
 void OpenConversation::show(ConversationContent content) {
     m_settings.show(m_id, content.settings);
+    showPath(std::move(content.path), content.settings.firstTurn);
+}
+
+void OpenConversation::showPath(std::vector<Turn> path, std::int64_t firstTurn) {
     const ReplyView* live = m_live(m_id);
-    if (live != nullptr && live->place && !content.path.empty() &&
-        content.path.back().id == live->reply.id) {
-        Turn& last = content.path.back();
+    if (live != nullptr && live->place && !path.empty() && path.back().id == live->reply.id) {
+        Turn& last = path.back();
         const Turn stored = std::exchange(last, live->reply);
         last.branch = stored.branch;
         last.branches = stored.branches;
     }
-    m_ends.putInto(content.path);
-    m_transcript.setPath(std::move(content.path), content.settings.firstTurn);
+    m_ends.putInto(path);
+    m_transcript.setPath(std::move(path), firstTurn);
     emit shown();
+}
+
+void OpenConversation::refresh() {
+    if (m_id == 0 || m_transcript.path().empty()) {
+        return;
+    }
+    const std::int64_t last = m_transcript.path().back().id;
+    m_worker.ask(
+        this, [this, id = m_id, last] { return m_store.openThrough(id, last); },
+        [this, id = m_id, last](Result<ConversationContent> content) {
+            const auto& path = m_transcript.path();
+            // What is shown may be another path by now, and what cannot be read may be next time.
+            if (content && id == m_id && !path.empty() && path.back().id == last) {
+                // The settings may be under somebody's hands.
+                showPath(std::move(content->path), m_settings.values().firstTurn);
+            }
+        });
 }
 
 void OpenConversation::place(const ReplyPlace& place) {
@@ -79,7 +99,7 @@ void OpenConversation::place(const ReplyPlace& place) {
     m_transcript.setPath(std::move(path), m_settings.values().firstTurn);
     emit shown();
     // Brings the branch counts of what was added.
-    read();
+    refresh();
 }
 
 void OpenConversation::selectBranch(qint64 turn, int step) {

@@ -34,6 +34,9 @@ public:
 
     void begin();
     void open(qint64 conversation);
+    /// Takes in what another program has added below the turns that are shown. What it has added
+    /// elsewhere is a branch, which is counted; the branch that is shown stays.
+    void refresh();
     /// Takes in the turns that an order has added, where it was for this conversation; a new one
     /// gets its id so, unless another was opened meanwhile.
     void place(const ReplyPlace& place);
@@ -58,6 +61,7 @@ signals:
 private:
     void read();
     void show(ConversationContent content);
+    void showPath(std::vector<Turn> path, std::int64_t firstTurn);
 
     ConversationStore& m_store;
     Worker& m_worker;

@@ -115,8 +115,13 @@ void Transcript::setPath(std::vector<Turn> path, std::int64_t firstTurn) {
         ++same;
     }
     m_firstTurn = firstTurn;
-    // A reply that is being written keeps its blocks only when nothing of it changed.
-    if (same < m_path.size() || same < path.size()) {
+    const bool isLastAlone = same + 1 == path.size() && path.size() == m_path.size() &&
+                             path[same].id == m_path[same].id && path[same].role != "user";
+    if (isLastAlone) {
+        m_path[same].branch = path[same].branch;
+        m_path[same].branches = path[same].branches;
+        showLast(path[same]);
+    } else if (same < m_path.size() || same < path.size()) {
         removeTurnsFrom(same);
         for (std::size_t i = same; i < path.size(); ++i) {
             addTurn(std::move(path[i]));

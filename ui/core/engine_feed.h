@@ -17,7 +17,7 @@ class EngineFeed : public QObject {
     Q_OBJECT
     QML_ANONYMOUS
     Q_PROPERTY(bool isWatched READ isWatched WRITE setWatched NOTIFY watchedChanged)
-    Q_PROPERTY(bool isShown MEMBER m_isShown WRITE setShown NOTIFY watchedChanged)
+    Q_PROPERTY(bool isShown READ isShown WRITE setShown NOTIFY watchedChanged)
     Q_PROPERTY(QString device READ device NOTIFY updated)
     Q_PROPERTY(QString memoryText READ memoryText NOTIFY updated)
     Q_PROPERTY(QString rateText READ rateText NOTIFY updated)
@@ -32,6 +32,7 @@ public:
 
     [[nodiscard]] bool isWatched() const { return m_isWatched; }
     void setWatched(bool isWatched);
+    [[nodiscard]] bool isShown() const { return m_isShown; }
     void setShown(bool isShown);
     /// Fetches now, apart from the clock.
     void fetch();

@@ -11,7 +11,7 @@ namespace quern::ui {
 
 enum class TurnState : std::uint8_t {
     kComplete,
-    kWriting,      // a reply that is being generated in this process
+    kWriting,      // a reply that is being generated, in this process or in another
     kInterrupted,  // ended before its time: stopped, or the program was
     kFailed,       // `failure` says why
 };
@@ -64,6 +64,7 @@ struct ConversationSummary {
     std::string title;
     std::int64_t updatedAt = 0;  // seconds since 1970
     std::string snippet;         // around the first match of a search; else empty
+    bool operator==(const ConversationSummary&) const = default;
 };
 
 struct ConversationContent {
@@ -86,6 +87,12 @@ public:
     [[nodiscard]] virtual Status restore(std::int64_t conversation) = 0;
     /// Replies that an earlier process left in kWriting come back as kInterrupted.
     [[nodiscard]] virtual Result<ConversationContent> open(std::int64_t conversation) = 0;
+    /// The same with the path that goes through `turn` and on along the latest branches below it;
+    /// kNotFound where that turn is not there.
+    [[nodiscard]] virtual Result<ConversationContent> openThrough(std::int64_t conversation,
+                                                                  std::int64_t turn) = 0;
+    /// A number that changes when another program has changed something. Cheap; writes nothing.
+    [[nodiscard]] virtual Result<std::int64_t> foreignVersion() = 0;
     [[nodiscard]] virtual Status saveSettings(std::int64_t conversation,
                                               const ConversationSettings& settings) = 0;
     /// The active path now goes through the branch `offset` places beside `turn` (−1, +1) and on

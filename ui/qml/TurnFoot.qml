@@ -49,7 +49,9 @@ Item {
             Layout.fillWidth: true
             Words {
                 visible: foot.isReply
-                text: foot.isLive ? Session.chat.phaseText : foot.figures
+                text: !foot.isLive ? foot.figures
+                    : foot.isLast && Session.chat.isBusy ? Session.chat.phaseText
+                    : qsTr("Being written in another program")
                 font.pixelSize: Theme.caption
                 font.family: Theme.mono
                 color: Theme.ink2

@@ -31,6 +31,18 @@ ui::TurnState stateOf(MessageState state) {
     }
 }
 
+ui::ConversationContent contentOf(const Conversation& loaded) {
+    ui::ConversationContent content{
+        .summary = {.id = loaded.id, .title = loaded.title, .updatedAt = 0, .snippet = {}},
+        .settings = settingsFromJson(loaded.samplingJson),
+        .path = {}};
+    content.settings.systemPrompt = loaded.systemPrompt;
+    for (const Message& message : loaded.path) {
+        content.path.push_back(turnOf(message));
+    }
+    return content;
+}
+
 }  // namespace
 
 ui::Turn turnOf(const Message& message) {
@@ -136,19 +148,12 @@ Status StoredConversations::restore(std::int64_t conversation) {
 }
 
 Result<ui::ConversationContent> StoredConversations::open(std::int64_t conversation) {
-    Result<Conversation> loaded = m_store.load(conversation);
-    if (!loaded) {
-        return forward(loaded);
-    }
-    ui::ConversationContent content{
-        .summary = {.id = loaded->id, .title = loaded->title, .updatedAt = 0, .snippet = {}},
-        .settings = settingsFromJson(loaded->samplingJson),
-        .path = {}};
-    content.settings.systemPrompt = loaded->systemPrompt;
-    for (const Message& message : loaded->path) {
-        content.path.push_back(turnOf(message));
-    }
-    return content;
+    return m_store.load(conversation).map(contentOf);
+}
+
+Result<ui::ConversationContent> StoredConversations::openThrough(std::int64_t conversation,
+                                                                 std::int64_t turn) {
+    return m_store.loadBelow(conversation, turn).map(contentOf);
 }
 
 Status StoredConversations::saveSettings(std::int64_t conversation,

@@ -19,6 +19,11 @@ public:
     [[nodiscard]] Status remove(std::int64_t conversation) override;
     [[nodiscard]] Status restore(std::int64_t conversation) override;
     [[nodiscard]] Result<ui::ConversationContent> open(std::int64_t conversation) override;
+    [[nodiscard]] Result<ui::ConversationContent> openThrough(std::int64_t conversation,
+                                                              std::int64_t turn) override;
+    [[nodiscard]] Result<std::int64_t> foreignVersion() override {
+        return m_store.foreignVersion();
+    }
     [[nodiscard]] Status saveSettings(std::int64_t conversation,
                                       const ui::ConversationSettings& settings) override;
     [[nodiscard]] Status selectSibling(std::int64_t conversation, std::int64_t turn,
