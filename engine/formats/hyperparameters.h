@@ -69,7 +69,8 @@ struct Hyperparameters {
 void applyWindowRule(const Architecture& architecture, std::int64_t window, std::int64_t pattern,
                      Hyperparameters& parameters);
 
-/// Every so-manieth layer has no positions; 0: all have.
+/// Takes positions from every `interval`-th layer, beginning with layer `interval` - 1; 0: from
+/// none.
 void applyRopeInterval(std::int64_t interval, Hyperparameters& parameters);
 
 /// Layers without a window have no positions, where the architecture says so and the model has a

@@ -100,9 +100,9 @@ auto guarded(const fs::path& model, Read read) -> decltype(read(model)) {
     try {
         return read(model);
     } catch (const std::bad_alloc&) {
-        return fail(ErrorCode::kOutOfMemory, "not enough memory to read the model's header");
+        return fail(ErrorCode::kOutOfMemory, "not enough memory to read the model");
     } catch (const std::exception& error) {
-        return fail(ErrorCode::kInternal, "the model's header could not be read", error.what());
+        return fail(ErrorCode::kInternal, "the model could not be read", error.what());
     }
 }
 

@@ -47,10 +47,11 @@ struct ModelSource {
 using AdmitModel = std::function<Status(const ModelInfo&)>;
 
 /// Opens a GGUF file or a Hugging Face folder, by what it is. Before `admit` (which may be empty)
-/// nothing of the weights is read, let alone rearranged, which can take as much memory as they do.
-/// Every count, length, offset and product in it is checked before use; nothing is allocated beyond
-/// what the file's size justifies. kNotFound, kCorrupt (names the field) or kUnsupported (names the
-/// architecture, what is missing and the nearest that is there).
+/// no more of the weights is read than scales and norms of heads; rearranging them, which can take
+/// as much memory as they do, comes after it. Every count, length, offset and product in it is
+/// checked before use; nothing is allocated beyond what the file's size justifies. kNotFound,
+/// kCorrupt (names the field) or kUnsupported (names the architecture, what is missing and the
+/// nearest that is there).
 [[nodiscard]] Result<ModelSource> openModel(const std::filesystem::path& model,
                                             const AdmitModel& admit = {});
 

@@ -54,7 +54,8 @@ public:
     /// The model's norm over groups of columns (0: the row), weight and bias of `stem`.
     kernels::ValueId norm(const std::string& name, kernels::ValueId in, const std::string& stem,
                           std::int64_t groupCols = 0);
-    /// An RMS norm of that eps, or of the model's own, without the model's offset.
+    /// RMS norms in models whose other norms may be of another kind, or add an offset to their
+    /// weights: with an `eps` of their own, or with the model's.
     kernels::ValueId rmsNorm(float eps, const std::string& name, kernels::ValueId in,
                              const std::string& stem, std::int64_t groupCols = 0);
     kernels::ValueId plainNorm(const std::string& name, kernels::ValueId in,

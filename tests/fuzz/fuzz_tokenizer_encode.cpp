@@ -1,5 +1,5 @@
-// Any text through a tokenizer of each kind. The first byte chooses it. Whatever the text, it is
-// encoded; byte-level ones give it back, and a text encodes alike wherever its buffer ends.
+// Any text through a tokenizer of each kind. The first byte chooses it, and whether special tokens
+// are parsed. Every id is one of the vocabulary's; byte-level ones give the text back.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
