@@ -176,8 +176,12 @@ private:
                     return runServe(m_serve, library, m_interrupts);
                 });
             });
-        addName(*command, "models", m_serve.models, "paths, names, or starter")->required();
-        command->add_option("--host", m_serve.host, "address to listen on (default 127.0.0.1)");
+        addName(*command, "models", m_serve.models,
+                "paths, names, or starter; one that still loads is answered for with 503")
+            ->required();
+        command->add_option(
+            "--host", m_serve.host,
+            "address to listen on (default 127.0.0.1; all but loopback need a key)");
         command->add_option("--port", m_serve.port, "port (default 11535; 0: a free one)")
             ->check(wholeNumber<std::uint16_t>(0));
         command->add_option("--api-key", m_serve.apiKey,

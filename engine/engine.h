@@ -3,7 +3,9 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "engine/adapter.h"
@@ -19,6 +21,15 @@ enum class LoadStage : std::uint8_t { kReading, kWeights, kCache, kReady };
 struct LoadProgress {
     LoadStage stage = LoadStage::kReading;
     double fraction = 0;  // of the whole load
+};
+
+/// "reading", "weights", "KV cache", "ready".
+[[nodiscard]] std::string_view stageName(LoadStage stage);
+
+/// A name that requests will be able to use soon.
+struct LoadingModel {
+    std::string name;
+    std::optional<LoadProgress> progress;  // none: it is announced, its load has not begun
 };
 
 /// A model that is loaded: what front doors need to know to build requests for it.
@@ -49,15 +60,23 @@ public:
     virtual ~Engine() = default;
 
     /// Reads, checks and takes over a model: seconds; call it from a worker. `progress` is called
-    /// on the calling thread; returning false cancels. kConflict when the name is taken,
-    /// kOutOfMemory with the estimate in its message when it does not fit.
+    /// on the calling thread; returning false cancels, as shutdown does. kConflict when the name is
+    /// taken, kOutOfMemory with the estimate in its message when it does not fit.
     [[nodiscard]] virtual Result<std::shared_ptr<const LoadedModel>> load(
         const LoadOptions& options, std::function<bool(const LoadProgress&)> progress) = 0;
+    /// Keeps a name for a model or an adapter that will be loaded: until its load ends, one way or
+    /// the other, requests for it are kUnavailable. kConflict when the name is taken.
+    [[nodiscard]] virtual Status announce(const std::string& /*name*/) {
+        return fail(ErrorCode::kUnsupported, "this engine takes no announcements");
+    }
+    /// What is announced and the models that are being loaded, by name.
+    [[nodiscard]] virtual std::vector<LoadingModel> loading() const { return {}; }
     /// Cancels the model's requests, waits for the step in flight and frees it.
     [[nodiscard]] virtual Status unload(const std::string& model) = 0;
     [[nodiscard]] virtual std::vector<std::shared_ptr<const LoadedModel>> models() const = 0;
     /// The loaded model of that name, or the one that the adapter of that name adds to; the only
-    /// one when the name is empty. kNotFound lists them.
+    /// one when the name is empty. kNotFound lists them, kUnavailable for one that is announced or
+    /// being loaded.
     [[nodiscard]] virtual Result<std::shared_ptr<const LoadedModel>> find(
         const std::string& model) const = 0;
 
@@ -86,7 +105,8 @@ public:
     virtual void prepareAsync(Request request,
                               std::function<void(Result<PreparedRequest>)> done) const = 0;
 
-    /// Queues a request. Its sink gets exactly one finish a choice. kBusy when the queue is full.
+    /// Queues a request. Its sink gets exactly one finish a choice. kBusy when the queue is full,
+    /// kUnavailable once the engine shuts down.
     [[nodiscard]] virtual Result<RequestId> submit(PreparedRequest request,
                                                    std::shared_ptr<EventSink> sink) = 0;
     /// Honoured at the next step, at any state; unknown and finished ids are ignored.

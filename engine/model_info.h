@@ -97,6 +97,10 @@ struct ModelInfo {
 /// gives isSupported = false and why.
 [[nodiscard]] Result<ModelInfo> inspectModel(const std::filesystem::path& model);
 
+/// What a model or an adapter at this path is called when nobody names it: "…/llama/" → "llama",
+/// "…/Model.Q4_1.gguf" → "Model.Q4_1". Empty for the root folder.
+[[nodiscard]] std::string nameOfPath(const std::filesystem::path& path);
+
 /// How a model is to be loaded.
 struct LoadOptions {
     std::filesystem::path path;

@@ -16,7 +16,8 @@ enum class ErrorCode {
     kUnsupported,      // well formed, but nothing here can do it yet; names the nearest that is
     kOutOfMemory,      // does not fit: says the need and what there is
     kIo,               // the system refused: disk full, permission, network
-    kBusy,             // try again later: queue full, loading, draining
+    kBusy,             // too much at once, try again: queue full, locked by another
+    kUnavailable,      // not yet or no longer: a model that loads, an engine that ends
     kConflict,         // taken by another: a port, a lock, a name
     kCancelled,
     kInternal,  // our own fault

@@ -19,6 +19,7 @@ int exitCodeOf(const Error& error) {
         case ErrorCode::kIo:
             return kExitNoNetwork;
         case ErrorCode::kBusy:
+        case ErrorCode::kUnavailable:
         case ErrorCode::kConflict:
             return kExitBusy;
         case ErrorCode::kCancelled:

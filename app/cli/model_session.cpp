@@ -10,24 +10,6 @@
 
 namespace quern::cli {
 
-namespace {
-
-const char* stageName(engine::LoadStage stage) {
-    switch (stage) {
-        case engine::LoadStage::kReading:
-            return "reading";
-        case engine::LoadStage::kWeights:
-            return "weights";
-        case engine::LoadStage::kCache:
-            return "KV cache";
-        case engine::LoadStage::kReady:
-            return "ready";
-    }
-    return "";
-}
-
-}  // namespace
-
 Result<ModelSession> ModelSession::open(const app::ModelLibrary& library,
                                         const std::string& nameOrPath, const ModelFlags& flags,
                                         bool isQuiet, std::optional<engine::Pooling> pooling,
@@ -60,7 +42,8 @@ Result<ModelSession> ModelSession::open(const app::ModelLibrary& library,
     auto model = session.engine->load(*options, [&](const engine::LoadProgress& progress) {
         const int percent = static_cast<int>(progress.fraction * 100.0);
         if (showsProgress && std::exchange(lastPercent, percent) != percent) {
-            std::fprintf(stderr, "\r%s %3d %%\033[K", stageName(progress.stage), percent);
+            std::fprintf(stderr, "\r%s %3d %%\033[K",
+                         std::string(engine::stageName(progress.stage)).c_str(), percent);
         }
         return true;
     });

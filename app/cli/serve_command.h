@@ -23,8 +23,10 @@ struct ServeOptions {
     ModelFlags modelFlags;
 };
 
-/// `quern serve`: loads the models, answers until Ctrl+C or SIGTERM, then lets running requests end
-/// for a bounded time. Exit 0 after such an end.
+/// `quern serve`: answers from the start, loads the models, goes on until Ctrl+C or SIGTERM, then
+/// lets running requests end for a bounded time. Exit 0 after such an end, be it while a model
+/// loads, whose load is cancelled; 2 for values that cannot be, as a context the model does not
+/// have, or two models of one name.
 [[nodiscard]] int runServe(const ServeOptions& options, const app::ModelLibrary& library,
                            InterruptWatcher& interrupts);
 

@@ -1,6 +1,7 @@
 #include "app/server/server.h"
 
 #include <algorithm>
+#include <atomic>
 #include <deque>
 #include <map>
 #include <mutex>
@@ -101,7 +102,8 @@ public:
     }
 
     void stop(std::chrono::milliseconds grace) override {
-        m_http->stopAccepting();
+        m_isEnding = true;
+        m_http->endKeepAlive();
         if (!m_http->waitUntilIdle(grace)) {
             // Clients are told why their answers end; who does not listen is left.
             m_http->endExchanges();
@@ -109,6 +111,7 @@ public:
                 m_http->closeConnections();
             }
         }
+        m_http->stopAccepting();
     }
 
 private:
@@ -177,7 +180,9 @@ private:
                 return unloadLoraAdapter(m_engine, request.body);
             }),
             Access::Right::kAdmin);
-        const auto health = atOnce([this](const auto&) { return healthAnswer(); });
+        const auto health = atOnce([this](const auto&) {
+            return m_isEnding ? errorResponse(serverEnding()) : describeHealth(m_engine);
+        });
         add("GET", "/health", health, Access::Right::kNone);
         add("GET", "/ready", health, Access::Right::kNone);
         add("GET", "/version", atOnce([](const auto&) {
@@ -193,19 +198,6 @@ private:
                                     .body = metricsText(m_engine.snapshot(), m_metrics),
                                     .headers = {}};
             }));
-    }
-
-    HttpResponse healthAnswer() const {
-        if (m_engine.snapshot().isDraining) {
-            return errorResponse(fromStatus(503, "draining"));
-        }
-        if (m_engine.models().empty()) {
-            return errorResponse(fromStatus(503, "no model is loaded"));
-        }
-        return {.status = 200,
-                .contentType = "application/json",
-                .body = "{\"status\":\"ok\"}",
-                .headers = {}};
     }
 
     Handler generation(GenerationKind kind) {
@@ -262,6 +254,10 @@ private:
             finish(*pending, error.status);
             exchange->respond(errorResponse(error));
         };
+        if (m_isEnding && request.method == "POST") {  // what asks for work; looking on is free
+            refuse(serverEnding());
+            return;
+        }
         const Route* route = nullptr;
         if (const auto error = findRoute(request, route)) {
             if (const auto refused = m_access.refusal(request, Access::Right::kUse)) {
@@ -345,6 +341,7 @@ private:
     engine::Engine& m_engine;
     std::string m_host;
     Access m_access;
+    std::atomic<bool> m_isEnding = false;
     std::map<std::string, std::vector<Route>> m_routes;
     HttpMetrics m_metrics;  // I/O thread
     mutable std::mutex m_mutex;
@@ -357,8 +354,7 @@ private:
 
 }  // namespace
 
-Result<std::unique_ptr<Server>> Server::start(engine::Engine& engine,
-                                              const ServerOptions& options) {
+Status checkServerOptions(const ServerOptions& options) {
     for (const auto* keys : {&options.apiKeys, &options.adminKeys}) {
         if (std::ranges::any_of(*keys, &std::string::empty)) {
             return failField("api_key", "an API key must not be empty");
@@ -368,6 +364,14 @@ Result<std::unique_ptr<Server>> Server::start(engine::Engine& engine,
         return failField("host", "'" + options.host +
                                      "' can be reached from other machines, which needs a key: "
                                      "give --api-key, or stay on 127.0.0.1");
+    }
+    return {};
+}
+
+Result<std::unique_ptr<Server>> Server::start(engine::Engine& engine,
+                                              const ServerOptions& options) {
+    if (auto checked = checkServerOptions(options); !checked) {
+        return forward(checked);
     }
     auto server = std::make_unique<ApiServer>(engine, options);
     if (auto listening = server->listen(options); !listening) {

@@ -25,6 +25,9 @@ struct ServerOptions {
     std::chrono::milliseconds stalledClient{30000};
 };
 
+/// kInvalidArgument for a key that is empty and a host that may not be used without a key.
+[[nodiscard]] Status checkServerOptions(const ServerOptions& options);
+
 /// What the Server screen and the log show. No content.
 struct ServerFigures {
     std::size_t connections = 0;
@@ -50,8 +53,8 @@ struct ServedRequest {
 /// every method may be called from any thread.
 class Server {
 public:
-    /// kConflict names who holds the port; kInvalidArgument a host that may not be used without a
-    /// key.
+    /// kConflict names who holds the port; kInvalidArgument as checkServerOptions. Answers from now
+    /// on, whatever is loaded: what is not there yet is 503.
     [[nodiscard]] static Result<std::unique_ptr<Server>> start(engine::Engine& engine,
                                                                const ServerOptions& options);
     virtual ~Server() = default;
@@ -60,8 +63,8 @@ public:
     [[nodiscard]] virtual ServerFigures figures() const = 0;
     /// The newest requests first, at most the last 200.
     [[nodiscard]] virtual std::vector<ServedRequest> recent() const = 0;
-    /// Stops accepting, lets running requests end until the grace is over, then cancels them. The
-    /// destructor does the same without grace.
+    /// Refuses new work with 503, lets running requests end until the grace is over, then cancels
+    /// them and closes the port. The destructor does the same without grace.
     virtual void stop(std::chrono::milliseconds grace) = 0;
 };
 

@@ -34,6 +34,8 @@ public:
 
     Result<std::shared_ptr<const LoadedModel>> load(
         const LoadOptions& asked, std::function<bool(const LoadProgress&)> progress) override;
+    Status announce(const std::string& name) override;
+    std::vector<LoadingModel> loading() const override { return m_directory.loading(); }
     Status unload(const std::string& model) override;
     std::vector<std::shared_ptr<const LoadedModel>> models() const override;
     Result<std::shared_ptr<const LoadedModel>> find(const std::string& model) const override;
@@ -52,7 +54,7 @@ public:
     void shutdown(std::chrono::milliseconds grace) override;
 
 private:
-    [[nodiscard]] Status reserveName(const std::string& name);
+    [[nodiscard]] Status reserveName(const std::string& name, ModelDirectory::Use use);
     [[nodiscard]] Result<ModelDirectory::Entry> loadReserved(
         const LoadOptions& options, const std::function<bool(const LoadProgress&)>& progress);
     [[nodiscard]] Result<std::shared_ptr<const LoadedAdapter>> handOver(
@@ -60,7 +62,7 @@ private:
     /// What to say when memory is short and a model does nothing; empty when none idles.
     [[nodiscard]] std::string adviceToUnload() const;
     [[nodiscard]] static tl::unexpected<Error> shuttingDown() {
-        return fail(ErrorCode::kBusy, "the engine is shutting down");
+        return fail(ErrorCode::kUnavailable, "the engine is shutting down");
     }
 
     std::unique_ptr<ModelFactory> m_factory;
@@ -86,10 +88,16 @@ Result<std::shared_ptr<const LoadedModel>> EngineImpl::load(
     if (options.name.empty()) {
         return failField("path", "no model was named");
     }
-    if (Status status = reserveName(options.name); !status) {
+    if (Status status = reserveName(options.name, ModelDirectory::Use::kLoadsModel); !status) {
         return forward(status);
     }
-    auto entry = loadReserved(options, progress);
+    auto entry = loadReserved(options, [&](const LoadProgress& now) {
+        m_directory.note(options.name, now);
+        return !m_isDraining && (!progress || progress(now));
+    });
+    if (!entry && m_isDraining) {
+        entry = shuttingDown();
+    }
     if (!entry) {
         m_ledger.set(options.name, 0);
         if (entry.error().code == ErrorCode::kOutOfMemory) {
@@ -136,8 +144,15 @@ Result<ModelDirectory::Entry> EngineImpl::loadReserved(
     }
 }
 
-Status EngineImpl::reserveName(const std::string& name) {
-    return m_isDraining ? shuttingDown() : m_directory.reserve(name);
+Status EngineImpl::reserveName(const std::string& name, ModelDirectory::Use use) {
+    return m_isDraining ? shuttingDown() : m_directory.reserve(name, use);
+}
+
+Status EngineImpl::announce(const std::string& name) {
+    if (name.empty()) {
+        return failField("path", "no model was named");
+    }
+    return reserveName(name, ModelDirectory::Use::kAnnounced);
 }
 
 Status EngineImpl::unload(const std::string& name) {
@@ -162,6 +177,9 @@ std::vector<std::shared_ptr<const LoadedModel>> EngineImpl::models() const {
 
 Result<std::shared_ptr<const LoadedModel>> EngineImpl::find(const std::string& name) const {
     auto entry = m_directory.find(name);
+    if (!entry && m_isDraining) {
+        return shuttingDown();
+    }
     return entry ? entry->model : Result<std::shared_ptr<const LoadedModel>>(forward(entry));
 }
 
@@ -181,7 +199,7 @@ Result<std::shared_ptr<const LoadedAdapter>> EngineImpl::loadAdapter(const Adapt
     if (!base->adapters) {
         return fail(ErrorCode::kUnsupported, "model " + options.model + " takes no adapters");
     }
-    if (Status status = reserveName(options.name); !status) {
+    if (Status status = reserveName(options.name, ModelDirectory::Use::kLoadsAdapter); !status) {
         return forward(status);
     }
     auto made =

@@ -4,7 +4,21 @@
 
 namespace quern::engine {
 
-Status ModelDirectory::reserve(const std::string& name) {
+namespace {
+
+bool comes(ModelDirectory::Use use) {
+    return use != ModelDirectory::Use::kUnloads;
+}
+
+// "weights, 43 %"
+std::string progressText(const LoadProgress& progress) {
+    return std::string(stageName(progress.stage)) + ", " +
+           std::to_string(static_cast<int>(progress.fraction * 100)) + " %";
+}
+
+}  // namespace
+
+Status ModelDirectory::reserve(const std::string& name, Use use) {
     const std::lock_guard lock(m_mutex);
     if (m_models.contains(name)) {
         return fail(ErrorCode::kConflict, "a model named " + name + " is loaded");
@@ -12,15 +26,37 @@ Status ModelDirectory::reserve(const std::string& name) {
     if (m_adapters.contains(name)) {
         return fail(ErrorCode::kConflict, "an adapter named " + name + " is loaded");
     }
-    if (!m_reserved.insert(name).second) {
+    const auto [kept, isNew] = m_reserved.try_emplace(name, Reservation{.use = use});
+    if (!isNew && (kept->second.use != Use::kAnnounced || use == Use::kAnnounced)) {
         return fail(ErrorCode::kConflict, "a model named " + name + " is being loaded or unloaded");
     }
+    kept->second.use = use;
     return {};
 }
 
 void ModelDirectory::release(const std::string& name) {
     const std::lock_guard lock(m_mutex);
     m_reserved.erase(name);
+}
+
+void ModelDirectory::note(const std::string& name, const LoadProgress& progress) {
+    const std::lock_guard lock(m_mutex);
+    if (const auto kept = m_reserved.find(name); kept != m_reserved.end()) {
+        kept->second.progress = progress;
+    }
+}
+
+std::vector<LoadingModel> ModelDirectory::loading() const {
+    const std::lock_guard lock(m_mutex);
+    std::vector<LoadingModel> loading;
+    for (const auto& [name, kept] : m_reserved) {
+        if (kept.use == Use::kAnnounced) {
+            loading.push_back({.name = name, .progress = {}});
+        } else if (kept.use == Use::kLoadsModel) {
+            loading.push_back({.name = name, .progress = kept.progress});
+        }
+    }
+    return loading;
 }
 
 void ModelDirectory::add(Entry entry) {
@@ -39,12 +75,10 @@ Result<std::shared_ptr<const LoadedModel>> ModelDirectory::take(const std::strin
         asked.empty() && m_models.size() == 1 ? m_models.begin()->first : asked;
     const auto node = m_models.extract(name);
     if (node.empty()) {
-        return m_reserved.contains(name)
-                   ? fail(ErrorCode::kNotFound, "model " + name + " is being unloaded")
-                   : tl::unexpected<Error>(notFound(name));
+        return tl::unexpected<Error>(missing(name));
     }
     std::erase_if(m_adapters, [&](const auto& entry) { return entry.second->model == name; });
-    m_reserved.insert(name);
+    m_reserved.insert_or_assign(name, Reservation{.use = Use::kUnloads});
     return node.mapped().model;
 }
 
@@ -73,7 +107,7 @@ Result<ModelDirectory::Entry> ModelDirectory::find(const std::string& name) cons
         found != m_models.end()) {
         return found->second;
     }
-    return tl::unexpected<Error>(notFound(name));
+    return tl::unexpected<Error>(missing(name));
 }
 
 const LoadedAdapter* ModelDirectory::adapterOf(const std::string& name) const {
@@ -81,7 +115,35 @@ const LoadedAdapter* ModelDirectory::adapterOf(const std::string& name) const {
     return found == m_adapters.end() ? nullptr : found->second.get();
 }
 
-Error ModelDirectory::notFound(const std::string& name) const {
+std::string ModelDirectory::loadingNames() const {
+    std::string names;
+    for (const auto& [name, kept] : m_reserved) {
+        if (comes(kept.use)) {
+            names += (names.empty() ? "" : ", ") + name;
+        }
+    }
+    return names;
+}
+
+Error ModelDirectory::missing(const std::string& name) const {
+    const auto kept = m_reserved.find(name);
+    if (kept != m_reserved.end() && comes(kept->second.use)) {
+        const auto& [use, progress] = kept->second;
+        const std::string how = use == Use::kAnnounced ? " waits to be loaded" : " is loading";
+        const std::string far =
+            use == Use::kLoadsModel ? " (" + progressText(progress) + ")" : std::string();
+        return {.code = ErrorCode::kUnavailable,
+                .message = "model " + name + how + far + "; try again soon",
+                .cause = {},
+                .field = "model"};
+    }
+    const std::string coming = loadingNames();
+    if (name.empty() && m_models.empty() && !coming.empty()) {
+        return {.code = ErrorCode::kUnavailable,
+                .message = "no model is loaded yet; loading: " + coming + "; try again soon",
+                .cause = {},
+                .field = "model"};
+    }
     std::string names;
     for (const auto& [other, entry] : m_models) {
         names += (names.empty() ? "" : ", ") + other;
@@ -89,7 +151,8 @@ Error ModelDirectory::notFound(const std::string& name) const {
     for (const auto& [other, adapter] : m_adapters) {
         names += ", " + other;
     }
-    const std::string loaded = names.empty() ? "no model is loaded" : "loaded: " + names;
+    const std::string loaded = (names.empty() ? "no model is loaded" : "loaded: " + names) +
+                               (coming.empty() ? "" : "; loading: " + coming);
     return {.code = ErrorCode::kNotFound,
             .message = name.empty() ? "no model was named; " + loaded
                                     : "there is no model named " + name + "; " + loaded,
@@ -137,6 +200,11 @@ Result<std::uint64_t> ModelDirectory::resolveAdapter(Request& request) const {
     }
     const LoadedAdapter* adapter = adapterOf(request.adapter);
     if (adapter == nullptr) {
+        if (const auto kept = m_reserved.find(request.adapter);
+            kept != m_reserved.end() && comes(kept->second.use)) {
+            return failField("adapter", "adapter " + request.adapter + " is loading",
+                             ErrorCode::kUnavailable);
+        }
         return failField("adapter", "there is no adapter named " + request.adapter,
                          ErrorCode::kNotFound);
     }

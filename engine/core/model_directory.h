@@ -1,9 +1,9 @@
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <mutex>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -21,9 +21,17 @@ public:
         std::shared_ptr<const AdapterMaker> adapters;
     };
 
-    /// Keeps a name while what it is to name is loaded or unloaded. kConflict when it is taken.
-    [[nodiscard]] Status reserve(const std::string& name);
+    /// What a name is kept for that names nothing now.
+    enum class Use : std::uint8_t { kAnnounced, kLoadsModel, kLoadsAdapter, kUnloads };
+
+    /// Keeps a name while what it is to name is announced or loaded; one that was announced may be
+    /// kept for its load. kConflict when it is taken.
+    [[nodiscard]] Status reserve(const std::string& name, Use use);
     void release(const std::string& name);
+    /// How far the load is for which the name is kept.
+    void note(const std::string& name, const LoadProgress& progress);
+    /// As Engine::loading.
+    [[nodiscard]] std::vector<LoadingModel> loading() const;
 
     void add(Entry entry);
     /// Takes a model out, with its adapters, and reserves its name. kNotFound, or kInvalidArgument
@@ -44,17 +52,24 @@ public:
     [[nodiscard]] std::vector<std::shared_ptr<const LoadedAdapter>> adapters() const;
 
     /// Makes a request that names an adapter, as its model or beside it, name both; gives the
-    /// adapter's id, 0 for none. kNotFound for an adapter that is not there or is another model's.
+    /// adapter's id, 0 for none. kNotFound for an adapter that is not there or is another model's,
+    /// kUnavailable for one that is not there yet.
     [[nodiscard]] Result<std::uint64_t> resolveAdapter(Request& request) const;
 
 private:
     [[nodiscard]] const LoadedAdapter* adapterOf(const std::string& name) const;
-    [[nodiscard]] Error notFound(const std::string& name) const;
+    /// Why a name names nothing.
+    [[nodiscard]] Error missing(const std::string& name) const;
+    [[nodiscard]] std::string loadingNames() const;
 
+    struct Reservation {
+        Use use = Use::kAnnounced;
+        LoadProgress progress;
+    };
     mutable std::mutex m_mutex;
     std::map<std::string, Entry> m_models;
     std::map<std::string, std::shared_ptr<const LoadedAdapter>> m_adapters;
-    std::set<std::string> m_reserved;
+    std::map<std::string, Reservation> m_reserved;
 };
 
 }  // namespace quern::engine

@@ -186,6 +186,20 @@ std::string nameOfPath(const std::filesystem::path& path) {
     return (clean.extension() == ".gguf" ? clean.stem() : clean.filename()).string();
 }
 
+std::string_view stageName(LoadStage stage) {
+    switch (stage) {
+        case LoadStage::kReading:
+            return "reading";
+        case LoadStage::kWeights:
+            return "weights";
+        case LoadStage::kCache:
+            return "KV cache";
+        case LoadStage::kReady:
+            return "ready";
+    }
+    return {};
+}
+
 std::int64_t MemoryLedger::available(const MemoryFacts& facts, std::int64_t residentBytes) const {
     const std::lock_guard lock(m_mutex);
     std::int64_t promised = 0;

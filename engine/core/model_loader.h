@@ -33,10 +33,6 @@ private:
     std::map<std::string, std::int64_t> m_bytes;
 };
 
-/// What a model or an adapter at this path is called when nobody names it: "…/llama/" → "llama",
-/// "…/Model.Q4_1.gguf" → "Model.Q4_1". Empty for the root folder.
-[[nodiscard]] std::string nameOfPath(const std::filesystem::path& path);
-
 /// What a load gave, ready for the engine thread.
 struct LoadResult {
     std::shared_ptr<const LoadedModel> model;

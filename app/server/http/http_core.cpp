@@ -60,7 +60,7 @@ Status HttpCore::listen(const std::string& host, std::uint16_t wantedPort) {
 
 void HttpCore::accept() {
     acceptor.async_accept([self = shared_from_this()](error_code error, tcp::socket socket) {
-        if (self->isStopping || error == asio::error::operation_aborted) {
+        if (!self->acceptor.is_open()) {
             return;
         }
         if (!error) {

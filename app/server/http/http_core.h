@@ -48,7 +48,7 @@ public:
     boost::asio::ip::tcp::acceptor acceptor;
     std::uint16_t port = 0;
     std::jthread thread;
-    std::atomic<bool> isStopping = false;          // any thread
+    std::atomic<bool> isStopping = false;          // any thread; no second requests
     std::atomic<std::size_t> connectionCount = 0;  // any thread
     std::mutex mutex;                              // guards the two below
     std::condition_variable idle;

@@ -38,8 +38,12 @@ HttpFigures HttpServer::figures() const {
     return {.connections = m_core->connectionCount, .exchanges = m_core->exchanges};
 }
 
-void HttpServer::stopAccepting() {
+void HttpServer::endKeepAlive() {
     m_core->isStopping = true;
+}
+
+void HttpServer::stopAccepting() {
+    endKeepAlive();
     boost::asio::post(m_core->context, [core = m_core] {
         boost::system::error_code ignored;
         core->acceptor.close(ignored);

@@ -46,6 +46,8 @@ public:
 
     [[nodiscard]] std::uint16_t port() const;
     [[nodiscard]] HttpFigures figures() const;
+    /// From now on an answer is the last one of its connection. Any thread.
+    void endKeepAlive();
     /// No new connections, and no second request on those there are. Any thread.
     void stopAccepting();
     /// Asks the answers that are not complete to come to an end (Exchange::setEndHandler). Any

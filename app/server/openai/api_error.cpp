@@ -54,6 +54,10 @@ ApiError fromStatus(int status, const std::string& message) {
     return error;
 }
 
+ApiError serverEnding() {
+    return fromStatus(503, "the server is ending");
+}
+
 ApiError fromEngine(const Error& error) {
     ApiError api;
     switch (error.code) {
@@ -72,6 +76,7 @@ ApiError fromEngine(const Error& error) {
         case ErrorCode::kBusy:
             api = fromStatus(429, error.message);
             break;
+        case ErrorCode::kUnavailable:
         case ErrorCode::kCancelled:
         case ErrorCode::kOutOfMemory:
             api = fromStatus(503, error.message);

@@ -21,6 +21,8 @@ struct ApiError {
 [[nodiscard]] std::string errorBody(const ApiError& error);
 /// The body with its status and the headers that go with it (Retry-After, WWW-Authenticate).
 [[nodiscard]] HttpResponse errorResponse(const ApiError& error);
+/// What is told to whoever asks for something, or still waits for it, while the server ends.
+[[nodiscard]] ApiError serverEnding();
 /// What an engine's error is to a client. Our own faults say nothing of the inside.
 [[nodiscard]] ApiError fromEngine(const Error& error);
 /// The type and code that go with a bare status.

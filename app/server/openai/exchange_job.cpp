@@ -47,8 +47,7 @@ std::shared_ptr<const engine::LoadedModel> ExchangeJob::begin(const std::string&
             job.end(499);  // as proxies note a client that closed its request
         }
     }));
-    m_exchange->setEndHandler(
-        listen([](ExchangeJob& job) { job.fail(fromStatus(503, "the server is ending")); }));
+    m_exchange->setEndHandler(listen([](ExchangeJob& job) { job.fail(serverEnding()); }));
     m_exchange->setPressureHandler(
         listen([](ExchangeJob& job, bool isSlow) { job.setPaused(isSlow); }));
     return *model;

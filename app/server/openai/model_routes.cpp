@@ -1,5 +1,6 @@
 #include "app/server/openai/model_routes.h"
 
+#include <algorithm>
 #include <charconv>
 
 #include "app/server/openai/chat_fields.h"
@@ -45,6 +46,22 @@ Json modelJson(const engine::LoadedModel& model) {
             {"quantization", model.info.quantization},
             {"task", engine::taskName(model.info.task)},
             {"state", "loaded"}};
+}
+
+int percentOf(const engine::LoadingModel& model) {
+    return model.progress ? static_cast<int>(model.progress->fraction * 100) : 0;
+}
+
+std::string stageOf(const engine::LoadingModel& model) {
+    return model.progress ? std::string(stageName(model.progress->stage)) : "waiting";
+}
+
+// What is known before its headers are read: no sizes yet.
+Json loadingJson(const engine::LoadingModel& model) {
+    return {{"id", model.name},           {"object", "model"},  {"created", 0},
+            {"owned_by", "quern"},        {"root", model.name}, {"parent", nullptr},
+            {"max_model_len", nullptr},   {"state", "loading"}, {"stage", stageOf(model)},
+            {"percent", percentOf(model)}};
 }
 
 // An adapter is a model of its own name, with what its base has.
@@ -112,9 +129,34 @@ Json tokensJson(const engine::LoadedModel& model, const std::vector<engine::Toke
 
 }  // namespace
 
+HttpResponse describeHealth(const engine::Engine& engine) {
+    const auto coming = engine.loading();
+    if (coming.empty()) {
+        return engine.models().empty() ? errorResponse(fromStatus(503, "no model is loaded"))
+                                       : answer({{"status", "ok"}});
+    }
+    const auto begun = std::ranges::find_if(
+        coming, [](const engine::LoadingModel& model) { return model.progress.has_value(); });
+    const engine::LoadingModel& shown = begun == coming.end() ? coming.front() : *begun;
+    const std::size_t others = coming.size() - 1;
+    const ApiError error = fromStatus(
+        503, "a model is loading: " + stageOf(shown) + ", " + std::to_string(percentOf(shown)) +
+                 " %" + (others > 0 ? "; " + std::to_string(others) + " more to come" : ""));
+    Json body = Json::parse(errorBody(error));
+    body["status"] = "loading";
+    body["stage"] = stageOf(shown);
+    body["percent"] = percentOf(shown);
+    body["more"] = others;
+    HttpResponse response = errorResponse(error);
+    response.body = jsonText(body);
+    return response;
+}
+
 HttpResponse listModels(const engine::Engine& engine) {
+    const auto coming = engine.loading();  // first: what is loaded meanwhile must not be missed
+    const auto models = engine.models();
     Json list{{"object", "list"}, {"data", Json::array()}};
-    for (const auto& model : engine.models()) {
+    for (const auto& model : models) {
         list["data"].push_back(modelJson(*model));
     }
     for (const auto& adapter : engine.adapters()) {
@@ -122,16 +164,26 @@ HttpResponse listModels(const engine::Engine& engine) {
             list["data"].push_back(adapterJson(*adapter, **base));
         }
     }
+    for (const engine::LoadingModel& model : coming) {
+        if (std::ranges::find(models, model.name, &engine::LoadedModel::name) == models.end()) {
+            list["data"].push_back(loadingJson(model));
+        }
+    }
     return answer(list);
 }
 
 HttpResponse describeModel(const engine::Engine& engine, const std::string& segment) {
     const std::string name = percentDecoded(segment);
+    const auto coming = engine.loading();  // first, as for the list
     auto model = engine.find(name);
     for (const auto& adapter : engine.adapters()) {
         if (model && adapter->name == name) {
             return answer(adapterJson(*adapter, **model));
         }
+    }
+    const auto loading = std::ranges::find(coming, name, &engine::LoadingModel::name);
+    if (!model && loading != coming.end()) {
+        return answer(loadingJson(*loading));
     }
     return model ? answer(modelJson(**model)) : errorResponse(fromEngine(model.error()));
 }

@@ -253,6 +253,32 @@ TEST_F(ServerTest, StopLetsRunningRequestsEnd) {
     EXPECT_EQ(statusOf(connection.readAnswer()), 200);
 }
 
+TEST_F(ServerTest, WhoComesWhileItEndsIsToldSo) {
+    RawConnection kept(m_server->port());
+    kept.send(httpRequest("GET", "/health"));
+    EXPECT_EQ(statusOf(kept.readAnswer()), 200);
+    RawConnection running(m_server->port());
+    running.send(httpRequest("POST", "/v1/chat/completions", kChat));
+    const auto id = waitRunning(1).at(0);
+    std::jthread ending([&] { m_server->stop(std::chrono::seconds(20)); });
+    while (statusOf(ask("GET", "/health")) != 503) {
+        std::this_thread::yield();
+    }
+    for (const auto& answer : {ask("POST", "/v1/chat/completions", kChat), [&] {
+                                   kept.send(httpRequest("POST", "/v1/completions", kChat));
+                                   return kept.readAll();
+                               }()}) {
+        EXPECT_EQ(statusOf(answer), 503);
+        EXPECT_NE(answer.find("Retry-After: "), std::string::npos);
+        EXPECT_NE(answer.find("Connection: close"), std::string::npos);
+        EXPECT_NE(answer.find("the server is ending"), std::string::npos);
+    }
+    m_engine.say(id, "done");
+    m_engine.finish(id, stop());
+    EXPECT_EQ(statusOf(running.readAnswer()), 200);
+    ending.join();
+}
+
 TEST_F(ServerTest, StopCancelsWhatDoesNotEndAndSaysSo) {
     RawConnection whole(m_server->port());
     whole.send(httpRequest("POST", "/v1/chat/completions", kChat));

@@ -133,6 +133,77 @@ TEST(EngineLoad, PromisedMemoryIsNotPromisedTwice) {
         << third.error().message;
 }
 
+TEST(EngineLoad, NamesAreKnownBeforeTheirModelsAreThere) {
+    FakeEngineModel model;
+    std::promise<void> loading;
+    std::promise<void> go;
+    bool isFirst = true;
+    model.beforeWeights = [&]() -> Status {
+        if (std::exchange(isFirst, false)) {
+            loading.set_value();
+            go.get_future().wait();
+        }
+        return {};
+    };
+    auto engine = makeEngineForTest(model);
+    EXPECT_EQ(engine->find("").error().code, ErrorCode::kNotFound) << "nothing is to come";
+    ASSERT_TRUE(engine->announce("a"));
+    ASSERT_TRUE(engine->announce("b"));
+    EXPECT_EQ(engine->announce("a").error().code, ErrorCode::kConflict);
+    auto first = std::async(std::launch::async, [&] { return engine->load(named("a"), {}); });
+    loading.get_future().wait();
+    EXPECT_EQ(engine->load(named("a"), {}).error().code, ErrorCode::kConflict);
+    EXPECT_EQ(engine->announce("a").error().code, ErrorCode::kConflict);
+    const auto all = engine->loading();
+    ASSERT_EQ(all.size(), 2U);
+    EXPECT_EQ(all[0].name, "a");
+    ASSERT_TRUE(all[0].progress);
+    EXPECT_EQ(all[0].progress->stage, LoadStage::kWeights);
+    EXPECT_EQ(all[0].progress->fraction, 0.02);
+    EXPECT_EQ(all[1].name, "b");
+    EXPECT_FALSE(all[1].progress);
+    const auto refusal = [&](const std::string& name) {
+        Request request = greedy("x", 1);
+        request.model = name;
+        return engine->prepare(request).error();
+    };
+    EXPECT_EQ(refusal("a").code, ErrorCode::kUnavailable);
+    EXPECT_EQ(refusal("a").message, "model a is loading (weights, 2 %); try again soon");
+    EXPECT_EQ(refusal("b").code, ErrorCode::kUnavailable);
+    EXPECT_EQ(refusal("b").message, "model b waits to be loaded; try again soon");
+    EXPECT_EQ(refusal("").code, ErrorCode::kUnavailable);
+    EXPECT_EQ(refusal("z").code, ErrorCode::kNotFound);
+    EXPECT_EQ(refusal("z").message, "there is no model named z; no model is loaded; loading: a, b");
+    go.set_value();
+    ASSERT_TRUE(first.get());
+    EXPECT_TRUE(engine->find("a"));
+    EXPECT_EQ(engine->loading().size(), 1U);
+    LoadOptions tooLong = named("b");
+    tooLong.contextTokens = 5000;
+    EXPECT_FALSE(engine->load(tooLong, {}));
+    EXPECT_TRUE(engine->loading().empty()) << "a load that failed keeps no name";
+    EXPECT_EQ(refusal("b").code, ErrorCode::kNotFound);
+    EXPECT_EQ(engine->announce("a").error().code, ErrorCode::kConflict) << "it is loaded";
+}
+
+TEST(EngineLoad, ShutdownCancelsALoad) {
+    FakeEngineModel model;
+    std::promise<void> loading;
+    std::promise<void> go;
+    model.beforeWeights = [&]() -> Status {
+        loading.set_value();
+        go.get_future().wait();
+        return {};
+    };
+    auto engine = makeEngineForTest(model);
+    auto load = std::async(std::launch::async, [&] { return engine->load(named("a"), {}); });
+    loading.get_future().wait();
+    engine->shutdown(std::chrono::milliseconds(0));
+    go.set_value();
+    EXPECT_EQ(load.get().error().code, ErrorCode::kUnavailable);
+    EXPECT_TRUE(engine->models().empty());
+}
+
 TEST(EngineLoad, CanBeCancelledAtEveryStage) {
     for (int calls = 0; calls < 5; ++calls) {
         auto engine = makeEngineForTest();
@@ -183,8 +254,8 @@ TEST(EngineLoad, ShutdownLetsRequestsFinishWithinTheGrace) {
     engine->shutdown(std::chrono::seconds(20));
     EXPECT_EQ(sink->finishes(), 1);
     EXPECT_EQ(sink->tokens().size(), 50U);
-    EXPECT_EQ(engine->prepare(greedy("x", 1)).error().code, ErrorCode::kNotFound);
-    EXPECT_EQ(engine->load(named("n"), {}).error().code, ErrorCode::kBusy);
+    EXPECT_EQ(engine->prepare(greedy("x", 1)).error().code, ErrorCode::kUnavailable);
+    EXPECT_EQ(engine->load(named("n"), {}).error().code, ErrorCode::kUnavailable);
     EXPECT_TRUE(engine->models().empty());
     engine->shutdown(std::chrono::seconds(20));  // again: nothing happens
     engine->cancel(1);
@@ -206,7 +277,7 @@ TEST(EngineLoad, ShutdownCancelsWhatIsTooSlow) {
     while (!engine->snapshot().isDraining) {
         std::this_thread::yield();
     }
-    EXPECT_EQ(engine->submit(*prepared, sink).error().code, ErrorCode::kBusy);
+    EXPECT_EQ(engine->submit(*prepared, sink).error().code, ErrorCode::kUnavailable);
     engine->shutdown(std::chrono::milliseconds(0));  // the impatient one hurries the patient one
     patient.join();
     EXPECT_EQ(sink->finishes(), 1);
@@ -239,7 +310,7 @@ TEST(EngineLoad, PreparesOnItsWorkers) {
     engine->prepareAsync(greedy("x", 3), [&](Result<PreparedRequest> prepared) {
         after.set_value(prepared ? ErrorCode::kInternal : prepared.error().code);
     });
-    EXPECT_EQ(after.get_future().get(), ErrorCode::kBusy);
+    EXPECT_EQ(after.get_future().get(), ErrorCode::kUnavailable);
 }
 
 }  // namespace
