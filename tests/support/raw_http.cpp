@@ -26,6 +26,10 @@ RawConnection::~RawConnection() {
     close();
 }
 
+void RawConnection::endSending() {
+    ::shutdown(m_socket, SHUT_WR);
+}
+
 void RawConnection::close() {
     if (m_socket >= 0) {
         ::close(m_socket);
@@ -49,6 +53,7 @@ bool RawConnection::receive() {
     char bytes[65536];
     const ssize_t count = ::recv(m_socket, bytes, sizeof bytes, 0);
     if (count <= 0) {
+        m_hasPeerEnded = count == 0;
         return false;
     }
     m_buffer.append(bytes, static_cast<std::size_t>(count));

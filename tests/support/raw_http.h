@@ -19,12 +19,17 @@ public:
     [[nodiscard]] std::string readAll() { return readUntil(""); }
     /// One whole answer: head and, by its Content-Length, body.
     [[nodiscard]] std::string readAnswer();
+    /// Whether the last read ended because the peer closed, not because time was up.
+    [[nodiscard]] bool hasPeerEnded() const { return m_hasPeerEnded; }
+    /// Ends its own side; answers can still be read.
+    void endSending();
     void close();
 
 private:
     [[nodiscard]] bool receive();
     int m_socket = -1;
     std::string m_buffer;
+    bool m_hasPeerEnded = false;
 };
 
 /// A request's text with Host and Content-Length.

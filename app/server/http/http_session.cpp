@@ -1,5 +1,6 @@
 #include "app/server/http/http_session.h"
 
+#include <boost/asio/post.hpp>
 #include <boost/asio/write.hpp>
 #include <boost/beast/http/read.hpp>
 #include <utility>
@@ -15,6 +16,8 @@ using tcp = asio::ip::tcp;
 namespace {
 
 constexpr std::size_t kReadAheadBytes = 4096;
+constexpr std::size_t kDiscardBytes = 65536;
+constexpr std::chrono::milliseconds kLinger{2000};
 
 /// What a client is told whose request could not be read.
 struct Unreadable {
@@ -22,13 +25,15 @@ struct Unreadable {
     std::string message;
 };
 
-Unreadable unreadable(const boost::system::error_code& error, const HttpLimits& limits) {
+Unreadable unreadable(const boost::system::error_code& error, const HttpLimits& limits,
+                      bool hasRequestLine) {
     if (error == http::error::body_limit) {
         return {413, "the body is larger than " + std::to_string(limits.bodyBytes) + " bytes"};
     }
     if (error == http::error::header_limit || error == http::error::buffer_overflow) {
-        return {431,
-                "the headers are larger than " + std::to_string(limits.headerBytes) + " bytes"};
+        const std::string most = std::to_string(limits.headerBytes) + " bytes";
+        return hasRequestLine ? Unreadable{431, "the headers are larger than " + most}
+                              : Unreadable{414, "the request line is longer than " + most};
     }
     const bool isHttp =
         error.category() == http::make_error_code(http::error::bad_method).category();
@@ -195,7 +200,7 @@ void HttpSession::refuse(error_code error) {
     if (m_isClosed) {
         return;
     }
-    const Unreadable why = unreadable(error, m_core->limits);
+    const Unreadable why = unreadable(error, m_core->limits, !m_parser->get().target().empty());
     if (why.status == 0) {
         close();
         return;
@@ -206,6 +211,7 @@ void HttpSession::refuse(error_code error) {
 void HttpSession::refuse(int status, const std::string& message) {
     m_version = 11;
     m_keepsAlive = false;
+    m_isRefusing = true;
     m_request = HttpRequest{};
     beginExchange();
     respond({.status = status,
@@ -236,6 +242,13 @@ void HttpSession::onAllWritten() {
         return;
     }
     endExchange();
+    if (m_isRefusing) {
+        error_code ignored;
+        m_socket.shutdown(tcp::socket::shutdown_send, ignored);
+        closeAfter(kLinger);
+        discard();
+        return;
+    }
     if (!m_keepsAlive || m_core->isStopping) {
         close();
         return;
@@ -244,6 +257,15 @@ void HttpSession::onAllWritten() {
     if (m_isReadingAhead) {
         error_code ignored;
         m_socket.cancel(ignored);  // goes on in its handler
+    } else {
+        readNext();
+    }
+}
+
+// A client that has said all it will may have said more than one request.
+void HttpSession::readNext() {
+    if (m_hasPeerEnded && m_buffer.size() == 0) {
+        close();
     } else {
         readRequest();
     }
@@ -271,6 +293,10 @@ void HttpSession::endExchange() {
 // While an answer is made the connection is read on: only so a client's going away is seen behind a
 // line end or a next request that came early. What comes is kept for readRequest().
 void HttpSession::readAhead() {
+    if (m_hasPeerEnded) {  // an end is read once
+        asio::post(m_core->context, [self = shared_from_this()] { self->onPeerEnded(); });
+        return;
+    }
     if (m_buffer.size() >= m_core->limits.headerBytes) {
         return;  // a client with that much to say is seen to go when writing fails
     }
@@ -282,24 +308,69 @@ void HttpSession::readAhead() {
                                  if (self->m_isClosed) {
                                      return;
                                  }
-                                 if (error && error != asio::error::operation_aborted) {
+                                 self->m_hasPeerEnded = error == asio::error::eof;
+                                 if (!self->m_isAnswering) {
+                                     self->readNext();  // the answer was done first
+                                 } else if (error == asio::error::eof) {
+                                     self->onPeerEnded();
+                                 } else if (error && error != asio::error::operation_aborted) {
                                      self->close();
-                                 } else if (self->m_isAnswering) {
-                                     self->readAhead();
                                  } else {
-                                     self->readRequest();  // the answer was done first
+                                     self->readAhead();
                                  }
+                             });
+}
+
+// The client sends nothing any more. One that has only ended its side (as nc -N does) waits for the
+// answer; one that is gone looks the same, but its system answers whatever is sent with a reset. So
+// something is sent that means nothing: a comment in a stream, or an interim response, which every
+// client of HTTP/1.1 must read over (RFC 9110, 15.2). Older ones know none and count as gone.
+void HttpSession::onPeerEnded() {
+    if (!m_isAnswering || m_isLastWrite) {
+        return;  // the answer itself tells
+    }
+    if (!m_isStreaming && m_version < 11) {
+        close();
+        return;
+    }
+    if (!std::exchange(m_isWatchingReset, true)) {
+        m_socket.async_wait(tcp::socket::wait_error, [self = shared_from_this()](error_code error) {
+            self->m_isWatchingReset = false;
+            if (!error) {
+                self->close();
+            }
+        });
+    }
+    ping();
+    schedulePing();
+}
+
+void HttpSession::ping() {
+    static constexpr const char* kComment = ": ping\n\n";
+    send(!m_isStreaming ? "HTTP/1.1 100 Continue\r\n\r\n"
+         : m_isChunked  ? asChunk(kComment)
+                        : kComment);
+}
+
+// A socket that is closed with bytes unread resets the connection, and the client may lose the
+// answer it has not read yet. So the rest of a request that was refused is read for a while.
+void HttpSession::discard() {
+    m_buffer.clear();
+    m_socket.async_read_some(m_buffer.prepare(kDiscardBytes),
+                             [self = shared_from_this()](error_code error, std::size_t) {
+                                 error || self->m_isClosed ? self->close() : self->discard();
                              });
 }
 
 void HttpSession::schedulePing() {
     m_pingTimer.expires_after(m_core->limits.pingEvery);
     m_pingTimer.async_wait([self = shared_from_this()](error_code error) {
-        if (error || self->m_isClosed || !self->m_isStreaming) {
+        const bool isDue = self->m_isStreaming || self->m_hasPeerEnded;
+        if (error || self->m_isClosed || !self->m_isAnswering || self->m_isLastWrite || !isDue) {
             return;
         }
         if (!std::exchange(self->m_wroteSincePing, false)) {
-            self->send(self->m_isChunked ? asChunk(": ping\n\n") : ": ping\n\n");
+            self->ping();
         }
         self->schedulePing();
     });

@@ -57,8 +57,12 @@ private:
     void beginExchange();
     void endExchange();
     void send(std::string bytes);
+    void readNext();
     void readAhead();
+    void onPeerEnded();
+    void ping();
     void schedulePing();
+    void discard();
     void closeAfter(std::chrono::milliseconds time);
 
     std::shared_ptr<HttpCore> m_core;
@@ -81,6 +85,9 @@ private:
     bool m_isAnswering = false;
     bool m_isLastWrite = false;
     bool m_isReadingAhead = false;
+    bool m_hasPeerEnded = false;  // it sends no more; whether it reads is asked by pings
+    bool m_isWatchingReset = false;
+    bool m_isRefusing = false;
     bool m_isClosed = false;
     bool m_hasServed = false;
     bool m_wroteSincePing = false;

@@ -46,6 +46,13 @@ protected:
             });
             exchange->startStream("text/event-stream");
             note(m_waiting);
+        } else if (request.path == "/later") {
+            exchange->setClosedHandler([this] { note(m_closed); });
+            exchange->setEndHandler([&answer = *exchange] {
+                answer.respond(
+                    {.status = 200, .contentType = "text/plain", .body = "at last", .headers = {}});
+            });
+            note(m_waiting);
         } else if (request.path == "/host") {
             exchange->respond({.status = 200,
                                .contentType = "text/plain",
@@ -149,6 +156,9 @@ TEST_F(HttpServerTest, RefusesWhatIsTooLargeOrNoHttp) {
     RawConnection wide(port);
     wide.send("GET /x HTTP/1.1\r\nA: " + std::string(2000, 'x') + "\r\n\r\n");
     EXPECT_EQ(statusOf(wide.readAll()), 431);
+    RawConnection longLine(port);
+    longLine.send("GET /" + std::string(2000, 'x') + " HTTP/1.1\r\nHost: x\r\n\r\n");
+    EXPECT_EQ(statusOf(longLine.readAll()), 414);
     RawConnection noise(port);
     noise.send("\x16\x03\x01 this is TLS\r\n\r\n");
     EXPECT_EQ(statusOf(noise.readAll()), 400);
@@ -156,6 +166,19 @@ TEST_F(HttpServerTest, RefusesWhatIsTooLargeOrNoHttp) {
     chunked.send(
         "POST /x HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nbody\r\n0\r\n\r\n");
     EXPECT_EQ(bodyOf(chunked.readAnswer()), "POST /x? body");
+}
+
+// Closing with bytes unread would reset the connection, and the answer be lost on its way.
+TEST_F(HttpServerTest, ARefusalArrivesThoughTheClientStillSends) {
+    HttpLimits limits;
+    limits.bodyBytes = 100;
+    const auto port = start(limits).port();
+    RawConnection connection(port);
+    connection.send("POST /x HTTP/1.1\r\nHost: x\r\nContent-Length: 8000000\r\n\r\n");
+    connection.send(std::string(8'000'000, 'x'));
+    connection.endSending();
+    EXPECT_EQ(statusOf(connection.readAll()), 413);
+    EXPECT_TRUE(connection.hasPeerEnded());
 }
 
 TEST_F(HttpServerTest, WantsOneHostAndTakesItFromTheTargetToo) {
@@ -201,6 +224,56 @@ TEST_F(HttpServerTest, TellsWhenAClientThatSaidMoreGoesAway) {
         connection.send(early);
         connection.close();
         EXPECT_TRUE(waitFor(m_closed)) << early;
+        EXPECT_TRUE(m_server->waitUntilIdle(std::chrono::seconds(20)));
+        m_waiting = 0;
+        m_closed = 0;
+    }
+}
+
+TEST_F(HttpServerTest, AClientThatOnlyEndsItsSideGetsItsAnswers) {
+    const auto port = start().port();
+    RawConnection two(port);
+    two.send(httpRequest("GET", "/1") + httpRequest("GET", "/stream"));
+    two.endSending();
+    const auto answers = two.readAll();
+    EXPECT_NE(answers.find("GET /1? "), std::string::npos);
+    EXPECT_NE(answers.find("data: two\n\n\r\n0\r\n\r\n"), std::string::npos) << answers;
+    EXPECT_TRUE(two.hasPeerEnded());
+
+    RawConnection waiting(port);
+    waiting.send(httpRequest("GET", "/wait"));
+    waiting.endSending();
+    EXPECT_NE(waiting.readUntil(": ping").find(": ping"), std::string::npos) << "is it there?";
+    m_server->endExchanges();
+    EXPECT_NE(waiting.readAll().find("data: ended"), std::string::npos);
+    EXPECT_EQ(m_closed, 0);
+}
+
+TEST_F(HttpServerTest, AnAnswerThatTakesLongerIsWaitedFor) {
+    RawConnection connection(start().port());
+    connection.send(httpRequest("GET", "/later"));
+    ASSERT_TRUE(waitFor(m_waiting));
+    connection.endSending();
+    EXPECT_EQ(connection.readUntil("\r\n\r\n"), "HTTP/1.1 100 Continue\r\n\r\n");
+    m_server->endExchanges();
+    EXPECT_EQ(bodyOf(connection.readAll()), "at last");
+    EXPECT_TRUE(connection.hasPeerEnded());
+    EXPECT_EQ(m_closed, 0);
+}
+
+TEST_F(HttpServerTest, TellsWhenAClientThatEndedItsSideGoesAway) {
+    HttpLimits limits;
+    limits.pingEvery = std::chrono::milliseconds(20);
+    const auto port = start(limits).port();
+    for (const char* path : {"/wait", "/later"}) {
+        RawConnection connection(port);
+        connection.send(httpRequest("GET", path));
+        ASSERT_TRUE(waitFor(m_waiting));
+        connection.endSending();
+        (void)connection.readUntil(*(path + 1) == 'w' ? ": ping" : "100 Continue\r\n\r\n");
+        EXPECT_EQ(m_closed, 0);
+        connection.close();
+        EXPECT_TRUE(waitFor(m_closed)) << path;
         EXPECT_TRUE(m_server->waitUntilIdle(std::chrono::seconds(20)));
         m_waiting = 0;
         m_closed = 0;
