@@ -226,7 +226,7 @@ private:
     }
 
     void answerAgain() {
-        auto conversation = m_store.load(m_conversation);
+        auto conversation = m_store.load(m_conversation, m_last);
         if (m_conversation == 0 || !conversation || conversation->path.size() < 2) {
             std::fputs("there is nothing to answer again\n", stderr);
             return;
@@ -263,8 +263,9 @@ private:
         show();
     }
 
+    // The branch that is written here, whatever another program has open.
     void show() {
-        auto conversation = m_store.load(m_conversation);
+        auto conversation = m_store.load(m_conversation, m_last);
         if (!conversation) {
             std::fputs("nothing was said yet\n", stderr);
             return;

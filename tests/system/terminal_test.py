@@ -1,9 +1,11 @@
 """`quern` as a person and as a script use it."""
+import contextlib
 import json
 import os
 import pathlib
 import shutil
 import signal
+import sqlite3
 import subprocess
 import tempfile
 import termios
@@ -65,6 +67,28 @@ class Scripts(unittest.TestCase):
             listed = quern("chat", model, stdin=b"/list\n", data_dir=data)
             self.assertIn(b"Hello", listed.stderr)
             self.assertNotIn(b"damaged", listed.stderr)
+
+    def test_another_program_in_the_same_conversation_leaves_this_one_its_branch(self):
+        model = quern_program.starter()
+        with tempfile.TemporaryDirectory() as folder:
+            data = pathlib.Path(folder)
+            here = subprocess.Popen([BIN, "chat", model, "--max-tokens", "4", "--data-dir", folder],
+                                    stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+            here.stdin.write(b"Hello\n")
+            here.stdin.flush()
+            while b"TTFT" not in here.stderr.readline():
+                pass
+            there = quern("chat", model, "--resume", "--max-tokens", 4, stdin=b"There\n", data_dir=data)
+            self.assertEqual(there.returncode, 0, there.stderr)
+            here.communicate(b"/again\nHere\n", timeout=quern_program.PATIENCE)
+            self.assertEqual(here.returncode, 0)
+            with contextlib.closing(sqlite3.connect(data / "quern.db")) as database:
+                tree = database.execute("SELECT id, parent, role, text FROM messages ORDER BY id").fetchall()
+            said = {text: parent for _, parent, role, text in tree if role == "user"}
+            hello, first, _, _, again = (row[0] for row in tree[:5])
+            self.assertEqual(said["There"], first)
+            self.assertEqual(tree[4][1], hello, "the reply that was seen here is answered again")
+            self.assertEqual(said["Here"], again)
 
     def test_a_chat_without_a_data_folder_is_not_saved_and_says_so(self):
         model = quern_program.starter()
