@@ -1230,6 +1230,18 @@
         <source>Being written in another program</source>
         <translation>[Béîñg wrîttéñ îñ àñöthér prögràm··········]</translation>
     </message>
+    <message>
+        <source>The context is full: the reply ends here, and no more will fit.</source>
+        <translation>[Thé çöñtéxt îš fúll: thé réplý éñdš héré, àñd ñö möré wîll fît.·····················]</translation>
+    </message>
+    <message>
+        <source>Raise the context…</source>
+        <translation>[Ràîšé thé çöñtéxt…······]</translation>
+    </message>
+    <message>
+        <source>New conversation</source>
+        <translation>[Ñéw çöñvéršàtîöñ·····]</translation>
+    </message>
 </context>
 <context>
     <name>UndoBar</name>
@@ -1408,6 +1420,14 @@
         <source>Measured after loading: the KV cache takes its memory as it fills.</source>
         <translation>[Méàšúréd àftér löàdîñg: thé KV çàçhé tàkéš îtš mémörý àš ît fîllš.······················]</translation>
     </message>
+    <message>
+        <source>Its file was changed since it was loaded. What is loaded still answers; load it anew to use the file as it is now.</source>
+        <translation>[Îtš fîlé wàš çhàñgéd šîñçé ît wàš löàdéd. Whàt îš löàdéd štîll àñšwérš; löàd ît àñéw tö úšé thé fîlé àš ît îš ñöw.······································]</translation>
+    </message>
+    <message>
+        <source>Its file is gone. What is loaded still answers, until it is unloaded.</source>
+        <translation>[Îtš fîlé îš göñé. Whàt îš löàdéd štîll àñšwérš, úñtîl ît îš úñlöàdéd.·······················]</translation>
+    </message>
 </context>
 <context>
     <name>quern::ui::ModelShelf</name>
@@ -1422,6 +1442,10 @@
     <message>
         <source>The model could not be taken off the list.</source>
         <translation>[Thé mödél çöúld ñöt bé tàkéñ öff thé lîšt.··············]</translation>
+    </message>
+    <message>
+        <source>Its file is gone.</source>
+        <translation>[Îtš fîlé îš göñé.·····]</translation>
     </message>
 </context>
 <context>

@@ -15,8 +15,10 @@ tl::unexpected<Error> asError(const SQLite::Exception& exception, const std::str
     const int code = exception.getErrorCode();
     switch (code) {
         case SQLITE_FULL:
-            return fail(ErrorCode::kIo, "the disk is full: nothing was saved in " + file,
-                        exception.what());
+            return fail(
+                ErrorCode::kIo,
+                "the disk is full, so nothing was saved in " + file + ": make room and try again",
+                exception.what());
         case SQLITE_BUSY:
         case SQLITE_LOCKED:
             return fail(ErrorCode::kBusy, file + " is locked by another program", exception.what());

@@ -143,6 +143,20 @@ TEST_F(ChatTest, AFullDiskSendsNothingAndSaysSo) {
     EXPECT_TRUE(m_session->notices()->cause().contains(QStringLiteral("disk is full")));
 }
 
+TEST_F(ChatTest, WhatTheNextMessageSavesIsNotSaidToBeUnsaved) {
+    start({.reply = DemoReply::kKeepWriting, .text = "half"});
+    say("Q");
+    ASSERT_TRUE(waitForWriting());
+    m_window.failOn("UPDATE");
+    chat().stop();
+    ASSERT_TRUE(waitFor([&] { return !m_session->notices()->text().isEmpty(); }));
+    m_window.healOn("UPDATE");
+    const std::int64_t reply = path().back().id;
+    say("More");
+    ASSERT_TRUE(waitFor([&] { return m_session->notices()->text().isEmpty(); }));
+    EXPECT_EQ(m_window.saved().openThrough(chat().conversation(), reply)->path[1].text, "half");
+}
+
 TEST_F(ChatTest, AReplyThatCouldNotBeSavedCanBeSavedAgain) {
     start({.reply = DemoReply::kKeepWriting, .text = "half"});
     say("Q");

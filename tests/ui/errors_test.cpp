@@ -200,6 +200,47 @@ TEST_F(ErrorsTest, AnArchitectureThatIsNotKnown) {
     EXPECT_TRUE(says(cause(), "sundial")) << cause();
 }
 
+TEST_F(ErrorsTest, AFileThatIsDeletedWhileTheWindowIsOpen) {
+    QUERN_GOLDEN_OR_SKIP(golden, "models/llama");
+    start();
+    const auto file = m_folders.models() / "late.gguf";
+    EXPECT_EQ(problemOf(file), "not on the shelf");
+    std::filesystem::copy_file(golden / "model.gguf", file);
+    ASSERT_TRUE(ui::waitFor([&] { return problemOf(file).empty(); })) << "new ones are noticed";
+    std::string bytes = test::readFile(file);
+    bytes.resize(bytes.size() / 2);
+    test::writeFile(file, bytes);
+    ASSERT_TRUE(ui::waitFor([&] { return says(problemOf(file), "cut off"); })) << problemOf(file);
+    std::filesystem::remove(file);
+    ASSERT_TRUE(ui::waitFor([&] { return says(problemOf(file), "gone"); })) << problemOf(file);
+    m_session->shelf()->refresh();
+    ASSERT_TRUE(ui::waitFor([&] { return problemOf(file) == "not on the shelf"; }));
+}
+
+TEST_F(ErrorsTest, AFileThatChangesUnderALoadedModel) {
+    QUERN_GOLDEN_OR_SKIP(golden, "models/llama");
+    const auto file = m_folders.models() / "loaded.gguf";
+    std::filesystem::copy_file(golden / "model.gguf", file);
+    start();
+    load(file);
+    ASSERT_TRUE(ui::waitFor([this] { return m_session->host()->hasModel(); })) << cause();
+    const auto story = [this] {
+        return m_session->host()
+            ->loadedCards()[0]
+            .toMap()[QStringLiteral("fileStory")]
+            .toString()
+            .toStdString();
+    };
+    EXPECT_EQ(story(), "");
+    test::writeFile(file, test::readFile(file) + "more");
+    ASSERT_TRUE(ui::waitFor([&] { return says(story(), "was changed since"); })) << story();
+    std::filesystem::remove(file);
+    ASSERT_TRUE(ui::waitFor([&] { return says(story(), "is gone"); })) << story();
+    std::filesystem::copy_file(golden / "model.gguf", file);
+    load(file);
+    ASSERT_TRUE(ui::waitFor([&] { return story().empty(); })) << "loaded anew";
+}
+
 TEST_F(ErrorsTest, WhatDoesNotFitMemoryIsSaidBeforeLoading) {
     startWithModel(kPlainTemplate);
     m_session->shelf()->openSheetOfCurrent();
@@ -301,6 +342,7 @@ TEST_F(ErrorsTest, AFullDiskBeforeAMessage) {
     chat().send();
     ASSERT_TRUE(waitForReply(2));
     EXPECT_EQ(path()[0].text, "Hello");
+    EXPECT_EQ(text(), "") << "what is true no longer is not said";
 }
 
 TEST_F(ErrorsTest, AFullDiskWhileAReplyIsSaved) {

@@ -131,6 +131,25 @@ TEST(Transcript, TheLineUnderAReplyReadsAsPromised) {
     EXPECT_EQ(transcript.data(foot, Transcript::kFigures).toString(),
               QStringLiteral("42.3 tok/s · 318 tok · TTFT 212\u00A0ms · prefix hit 91\u00A0% · "
                              "stop: eos"));
+    EXPECT_FALSE(transcript.data(foot, Transcript::kIsContextFull).toBool());
+    reply.figures->stop = "context full";
+    transcript.showLast(reply);
+    EXPECT_TRUE(transcript.data(foot, Transcript::kIsContextFull).toBool());
+}
+
+TEST(Transcript, ALastReplyThatGrewElsewhereKeepsItsRows) {
+    const Theme theme(nullptr);
+    Transcript transcript(theme);
+    const Turn question = turn(1, 0, "user", "q");
+    transcript.setPath({question, turn(2, 1, "assistant", "one\n\ntw")}, 0);
+    QSignalSpy removed(&transcript, &Transcript::rowsRemoved);
+    Turn longer = turn(2, 1, "assistant", "one\n\ntwo\n\nthree");
+    longer.branches = 2;
+    transcript.setPath({question, longer}, 0);
+    EXPECT_EQ(removed.count(), 0) << "who reads it is not thrown back";
+    EXPECT_EQ(transcript.path().back(), longer);
+    EXPECT_EQ(kinds(transcript).join(u' '),
+              QStringLiteral("head plain foot head para para para foot"));
 }
 
 TEST(Transcript, TurnsLeftOutOfThePromptAreMarked) {

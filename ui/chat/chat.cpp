@@ -6,6 +6,17 @@
 #include "ui/chat/reply_phase.h"
 
 namespace quern::ui {
+namespace {
+
+QString replyUnsaved() {
+    return Chat::tr("The reply is shown but could not be saved.");
+}
+
+QString messageUnsaved() {
+    return Chat::tr("Your message could not be saved, so it was not sent.");
+}
+
+}  // namespace
 
 Chat::Chat(ReplyService& service, Worker& countWorker, ConversationStore& store,
            Worker& storeWorker, ModelHost& host, EngineFeed& feed, Notices& notices,
@@ -174,6 +185,10 @@ QString Chat::textOf(qint64 turn) const {
 
 void Chat::onPlaced(const ReplyView& view) {
     m_conversations.refresh();
+    m_notices.withdraw(messageUnsaved());
+    if (m_areRepliesUnsaved) {
+        saveRepliesAgain();  // the service has tried: this only asks how it went
+    }
     const Turn& first = view.place->added.front();
     m_open.place(*view.place);
     if (view.place->conversation != m_open.id()) {
@@ -204,14 +219,15 @@ void Chat::onEnded(const ReplyView& view) {
         emit grew();
     }
     if (view.error) {
-        m_notices.show(tr("The reply is shown but could not be saved."), *view.error,
-                       tr("Save again"), QStringLiteral("saveReplies"));
+        m_areRepliesUnsaved = true;
+        m_notices.show(replyUnsaved(), *view.error, tr("Save again"),
+                       QStringLiteral("saveReplies"));
     }
 }
 
 void Chat::onRefused(qint64 conversation, const ReplyView& view) {
     if (view.phase == ReplyPhase::kUnsaved) {
-        m_notices.show(tr("Your message could not be saved, so it was not sent."), *view.error);
+        m_notices.show(messageUnsaved(), *view.error);
     } else if (view.error->code != ErrorCode::kCancelled && conversation == m_open.id()) {
         refuse(QString::fromStdString(view.error->message),
                view.error->code == ErrorCode::kContextLength);
@@ -222,9 +238,12 @@ void Chat::saveRepliesAgain() {
     m_storeWorker.ask(
         this, [this] { return m_service.saveAgain(); },
         [this](Status result) {
-            if (!result) {
-                m_notices.show(tr("The reply is shown but could not be saved."), result.error(),
-                               tr("Save again"), QStringLiteral("saveReplies"));
+            m_areRepliesUnsaved = !result;
+            if (result) {
+                m_notices.withdraw(replyUnsaved());
+            } else {
+                m_notices.show(replyUnsaved(), result.error(), tr("Save again"),
+                               QStringLiteral("saveReplies"));
             }
         });
 }

@@ -125,6 +125,7 @@ private:
     QString m_refusal;
     QString m_promptText;
     bool m_isTooLong = false;
+    bool m_areRepliesUnsaved = false;
 };
 
 }  // namespace quern::ui

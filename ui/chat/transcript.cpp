@@ -45,6 +45,7 @@ QHash<int, QByteArray> Transcript::roleNames() const {
             {kFigures, "figures"},
             {kBranch, "branch"},
             {kBranches, "branches"},
+            {kIsContextFull, "isContextFull"},
             {kIsLast, "isLast"},
             {kIsLeftOut, "isLeftOut"},
             {kIsThought, "isThought"},
@@ -94,6 +95,8 @@ QVariant Transcript::data(const QModelIndex& index, int role) const {
             return turn.branch;
         case kBranches:
             return turn.branches;
+        case kIsContextFull:
+            return turn.figures && turn.figures->stop == "context full";
         case kIsLast:
             return row.turn + 1 == m_path.size();
         case kIsLeftOut:
@@ -288,8 +291,8 @@ void Transcript::refreshEdges(std::size_t firstRow) {
     // Heads and feet show what depends on the turn's place and state.
     if (firstRow < m_rows.size()) {
         emit dataChanged(index(static_cast<int>(firstRow)), index(count() - 1),
-                         {kState, kFailure, kFigures, kIsLast, kIsLeftOut, kBranch, kBranches,
-                          kIsThinking, kIsUnfolded});
+                         {kState, kFailure, kFigures, kIsContextFull, kIsLast, kIsLeftOut, kBranch,
+                          kBranches, kIsThinking, kIsUnfolded});
     }
 }
 

@@ -41,11 +41,12 @@ public:
         kFigures,
         kBranch,  // 1-based
         kBranches,
-        kIsLast,      // belongs to the last turn
-        kIsLeftOut,   // not part of the prompt any more
-        kIsThought,   // a block of what the model thought
-        kIsUnfolded,  // thinking: its blocks are shown
-        kIsThinking   // thinking: it still goes on
+        kIsContextFull,  // the reply ended because no more fitted
+        kIsLast,         // belongs to the last turn
+        kIsLeftOut,      // not part of the prompt any more
+        kIsThought,      // a block of what the model thought
+        kIsUnfolded,     // thinking: its blocks are shown
+        kIsThinking      // thinking: it still goes on
     };
 
     /// `theme` must outlive it.

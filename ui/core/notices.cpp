@@ -18,6 +18,12 @@ void Notices::show(const QString& what, const Error& error, const QString& actio
     show(what, cause, actionText, action);
 }
 
+void Notices::withdraw(const QString& text) {
+    if (std::erase_if(m_notices, [&](const Notice& notice) { return notice.text == text; }) > 0) {
+        emit changed();
+    }
+}
+
 void Notices::dismiss() {
     if (!m_notices.empty()) {
         m_notices.pop_back();

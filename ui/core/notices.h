@@ -28,6 +28,8 @@ public:
     /// `what` says what was tried: "The reply could not be saved".
     void show(const QString& what, const Error& error, const QString& actionText = {},
               const QString& action = {});
+    /// Takes back what is true no longer, shown or waiting. Ignored where it is not there.
+    void withdraw(const QString& text);
     Q_INVOKABLE void dismiss();
     /// Dismisses and does the action.
     Q_INVOKABLE void act();

@@ -11,7 +11,16 @@ constexpr int kProgressMs = 100;
 constexpr int kNoticed =
     10;  // the part of an estimate by which a measured figure may differ unsaid
 
-QVariantMap card(const engine::LoadedModel& model) {
+std::map<std::string, FileMark> marksOf(
+    const std::vector<std::shared_ptr<const engine::LoadedModel>>& models) {
+    std::map<std::string, FileMark> marks;
+    for (const auto& model : models) {
+        marks[model->name] = markOf(model->options.path);
+    }
+    return marks;
+}
+
+QVariantMap card(const engine::LoadedModel& model, const QString& fileStory) {
     QVariantList items;
     std::int64_t estimated = model.estimate.totalBytes;
     for (const engine::FitItem& item : model.estimate.items) {
@@ -38,6 +47,7 @@ QVariantMap card(const engine::LoadedModel& model) {
             {QStringLiteral("measured"), formatBytes(model.measuredBytes)},
             {QStringLiteral("seconds"), formatDecimal(model.loadSeconds, 1)},
             {QStringLiteral("items"), items},
+            {QStringLiteral("fileStory"), fileStory},
             {QStringLiteral("notes"), notes}};
 }
 }  // namespace
@@ -55,9 +65,15 @@ ModelHost::~ModelHost() {
 
 void ModelHost::refresh(const std::string& prefer) {
     m_worker.ask(
-        this, [this] { return m_engine.models(); },
-        [this, prefer](std::vector<std::shared_ptr<const engine::LoadedModel>> models) {
-            m_models = std::move(models);
+        this,
+        [this] {
+            auto models = m_engine.models();
+            auto marks = marksOf(models);
+            return std::pair(std::move(models), std::move(marks));
+        },
+        [this, prefer](auto found) {
+            m_models = std::move(found.first);
+            takeMarks(std::move(found.second));
             const std::string wanted = !prefer.empty() ? prefer : m_current ? m_current->name : "";
             const auto at = std::find_if(m_models.begin(), m_models.end(),
                                          [&](const auto& model) { return model->name == wanted; });
@@ -67,6 +83,48 @@ void ModelHost::refresh(const std::string& prefer) {
             m_unloading.clear();
             emit loadingChanged();
         });
+}
+
+void ModelHost::takeMarks(Marks marks) {
+    std::erase_if(m_loadedFrom, [&](const auto& from) { return !marks.contains(from.first); });
+    for (const auto& [name, mark] : marks) {
+        m_loadedFrom.try_emplace(name, mark);  // one that was loaded by somebody else
+    }
+    m_filesNow = std::move(marks);
+}
+
+void ModelHost::lookAtFiles() {
+    m_worker.ask(
+        this, [models = m_models] { return marksOf(models); },
+        [this](Marks marks) {
+            std::erase_if(marks, [this](const auto& now) {
+                return !m_loadedFrom.contains(now.first);  // unloaded meanwhile
+            });
+            if (marks != m_filesNow) {
+                m_filesNow = std::move(marks);
+                emit changed();
+            }
+        });
+}
+
+QString ModelHost::fileStory(const std::string& name) const {
+    const auto from = m_loadedFrom.find(name);
+    const auto now = m_filesNow.find(name);
+    if (from == m_loadedFrom.end() || now == m_filesNow.end() || from->second == now->second) {
+        return {};
+    }
+    return now->second.isThere
+               ? tr("Its file was changed since it was loaded. What is loaded still answers; load "
+                    "it anew to use the file as it is now.")
+               : tr("Its file is gone. What is loaded still answers, until it is unloaded.");
+}
+
+std::vector<std::filesystem::path> ModelHost::paths() const {
+    std::vector<std::filesystem::path> paths;
+    for (const auto& model : m_models) {
+        paths.push_back(model->options.path);
+    }
+    return paths;
 }
 
 void ModelHost::load(const engine::LoadOptions& options) {
@@ -91,6 +149,7 @@ void ModelHost::load(const engine::LoadOptions& options) {
                     return forward(freed);
                 }
             }
+            load->mark = markOf(load->options.path);
             return m_engine.load(load->options, [load](const engine::LoadProgress& progress) {
                 load->stage = static_cast<int>(progress.stage);
                 load->fraction = progress.fraction;
@@ -99,6 +158,9 @@ void ModelHost::load(const engine::LoadOptions& options) {
         },
         [this](Result<std::shared_ptr<const engine::LoadedModel>> result) {
             const QString name = loadingName();
+            if (result) {
+                m_loadedFrom[(*result)->name] = m_load->mark;
+            }
             m_load.reset();
             m_tick.stop();
             std::string prefer;
@@ -159,7 +221,7 @@ QString ModelHost::currentTitle() const {
 QVariantList ModelHost::loadedCards() const {
     QVariantList cards;
     for (const auto& model : m_models) {
-        cards.append(card(*model));
+        cards.append(card(*model, fileStory(model->name)));
     }
     return cards;
 }

@@ -6,12 +6,14 @@
 #include <QTimer>
 #include <QVariant>
 #include <atomic>
+#include <map>
 #include <memory>
 #include <vector>
 
 #include "engine/engine.h"
 #include "ui/core/notices.h"
 #include "ui/core/worker.h"
+#include "ui/models/file_mark.h"
 
 namespace quern::ui {
 
@@ -50,6 +52,10 @@ public:
     [[nodiscard]] QString loadingName() const;
     [[nodiscard]] QString loadStage() const;
     [[nodiscard]] double loadFraction() const;
+    /// Looks whether the files of loaded models are still as they were loaded.
+    void lookAtFiles();
+    /// Of the loaded models.
+    [[nodiscard]] std::vector<std::filesystem::path> paths() const;
     [[nodiscard]] bool isLoadedPath(const std::filesystem::path& path) const;
 
 signals:
@@ -64,9 +70,15 @@ private:
         std::atomic<int> stage{0};
         std::atomic<double> fraction{0};
         std::atomic<bool> isCancelled{false};
+        FileMark mark;  // of the file as it was before; the worker's until the load has ended
     };
 
+    using Marks = std::map<std::string, FileMark>;  // by a model's name
+
     void refresh(const std::string& prefer);
+    void takeMarks(Marks marks);
+    /// What became of a model's file since it was loaded; empty: nothing.
+    [[nodiscard]] QString fileStory(const std::string& name) const;
 
     engine::Engine& m_engine;
     Worker& m_worker;
@@ -75,6 +87,8 @@ private:
     std::vector<std::shared_ptr<const engine::LoadedModel>> m_models;
     std::shared_ptr<const engine::LoadedModel> m_current;
     std::shared_ptr<Load> m_load;
+    Marks m_loadedFrom;
+    Marks m_filesNow;
     QString m_unloading;
 };
 

@@ -1,11 +1,27 @@
 #include "ui/models/model_shelf.h"
 
 #include <algorithm>
+#include <iterator>
+#include <tuple>
 
 #include "ui/models/fit_words.h"
 #include "ui/text/format.h"
 
 namespace quern::ui {
+namespace {
+
+/// Whether two models have the same card.
+bool looksLike(const LibraryModel& one, const LibraryModel& other) {
+    const auto shown = [](const LibraryModel& model) {
+        const engine::ModelInfo& info = model.info;
+        return std::tie(info.path, info.name, info.architecture, info.parameters, info.quantization,
+                        info.fileBytes, info.contextTokens, info.license, info.isSupported,
+                        info.whyNot, model.source, model.problem, model.isAdded, model.isInPlace);
+    };
+    return shown(one) == shown(other);
+}
+
+}  // namespace
 
 ModelShelf::ModelShelf(ModelLibrary& library, ModelHost& host, Worker& worker, Notices& notices,
                        QObject* parent)
@@ -16,7 +32,9 @@ ModelShelf::ModelShelf(ModelLibrary& library, ModelHost& host, Worker& worker, N
       m_notices(notices),
       m_sheet(library, host, worker),
       m_folder(QString::fromStdString(library.folder().string())) {
+    connect(&m_watch, &FileWatch::changed, this, &ModelShelf::notice);
     connect(&host, &ModelHost::changed, this, [this] {
+        watch();
         if (!m_cards.empty()) {
             emit dataChanged(index(0), index(count() - 1), {kIsLoaded});
         }
@@ -89,28 +107,82 @@ QVariant ModelShelf::data(const QModelIndex& index, int role) const {
 }
 
 void ModelShelf::refresh() {
+    read(false);
+}
+
+void ModelShelf::notice() {
+    m_host.lookAtFiles();
+    read(true);
+}
+
+void ModelShelf::read(bool keepsGone) {
+    struct Found {
+        Result<std::vector<LibraryModel>> models;
+        std::set<std::filesystem::path> gone;
+    };
+    std::vector<std::filesystem::path> known;
+    for (const Card& card : m_cards) {
+        if (keepsGone) {
+            known.push_back(card.model.info.path);
+        }
+    }
     m_isReading = true;
     emit listed();
     m_worker.ask(
-        this, [this] { return m_library.list(); },
-        [this](Result<std::vector<LibraryModel>> result) {
+        this,
+        [this, known] {
+            Found found{.models = m_library.list(), .gone = {}};
+            std::copy_if(known.begin(), known.end(), std::inserter(found.gone, found.gone.end()),
+                         [](const auto& path) { return !markOf(path).isThere; });
+            return found;
+        },
+        [this](Found found) {
             m_isReading = false;
-            if (result) {
-                show(std::move(*result));
+            if (found.models) {
+                addGone(found.gone, *found.models);
+                show(std::move(*found.models));
             } else {
-                m_notices.show(tr("The models folder could not be read."), result.error());
+                m_notices.show(tr("The models folder could not be read."), found.models.error());
             }
             emit listed();
         });
 }
 
-void ModelShelf::show(std::vector<LibraryModel> models) {
-    beginResetModel();
-    m_cards.clear();
-    for (LibraryModel& model : models) {
-        m_cards.push_back({std::move(model), QString()});
+void ModelShelf::addGone(const std::set<std::filesystem::path>& gone,
+                         std::vector<LibraryModel>& models) const {
+    std::erase_if(models,
+                  [&gone](const LibraryModel& model) { return gone.contains(model.info.path); });
+    for (const Card& card : m_cards) {
+        if (gone.contains(card.model.info.path)) {
+            models.push_back(card.model);
+            models.back().problem = tr("Its file is gone.").toStdString();
+        }
     }
-    endResetModel();
+}
+
+void ModelShelf::watch() {
+    std::vector<std::filesystem::path> paths = m_host.paths();
+    paths.emplace_back(m_folder.toStdString());
+    for (const Card& card : m_cards) {
+        paths.push_back(card.model.info.path);
+    }
+    m_watch.watch(paths);
+}
+
+void ModelShelf::show(std::vector<LibraryModel> models) {
+    // Cards that stay as they are keep their place, and the keys that are at them.
+    if (!std::equal(models.begin(), models.end(), m_cards.begin(), m_cards.end(),
+                    [](const LibraryModel& model, const Card& card) {
+                        return looksLike(model, card.model);
+                    })) {
+        beginResetModel();
+        m_cards.clear();
+        for (LibraryModel& model : models) {
+            m_cards.push_back({std::move(model), QString()});
+        }
+        endResetModel();
+    }
+    watch();
     for (const Card& card : m_cards) {
         if (!card.model.problem.empty() || !card.model.info.isSupported) {
             continue;

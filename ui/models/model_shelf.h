@@ -3,8 +3,11 @@
 #include <qqmlintegration.h>
 #include <QAbstractListModel>
 #include <QUrl>
+#include <filesystem>
+#include <set>
 #include <vector>
 
+#include "ui/models/file_watch.h"
 #include "ui/models/load_sheet.h"
 #include "ui/models/model_host.h"
 #include "ui/ports/model_library.h"
@@ -47,8 +50,10 @@ public:
     [[nodiscard]] int count() const { return static_cast<int>(m_cards.size()); }
     [[nodiscard]] LoadSheet* sheet() { return &m_sheet; }
 
-    /// Looks at the folders again.
+    /// Looks at the folders again, and forgets what is gone.
     Q_INVOKABLE void refresh();
+    /// The same, and what was listed and is gone stays, and says so.
+    void notice();
     /// Makes a file known in place and opens its load sheet.
     Q_INVOKABLE void addFile(const QUrl& file);
     Q_INVOKABLE void addPath(const QString& path);
@@ -68,13 +73,19 @@ private:
         QString fit;
     };
 
+    void read(bool keepsGone);
     void show(std::vector<LibraryModel> models);
+    /// Adds the cards of models whose files are gone, and says so.
+    void addGone(const std::set<std::filesystem::path>& gone,
+                 std::vector<LibraryModel>& models) const;
+    void watch();
 
     ModelLibrary& m_library;
     ModelHost& m_host;
     Worker& m_worker;
     Notices& m_notices;
     LoadSheet m_sheet;
+    FileWatch m_watch;
     std::vector<Card> m_cards;
     QString m_folder;
     QString m_openNext;  // path whose sheet opens once it is listed

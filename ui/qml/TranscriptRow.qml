@@ -22,6 +22,7 @@ Item {
     required property int branch
     required property int branches
     required property bool isLast
+    required property bool isContextFull
     required property bool isLeftOut
     required property bool isThought
     required property bool isUnfolded
@@ -156,6 +157,7 @@ Item {
             branch: row.branch
             branches: row.branches
             isLast: row.isLast
+            isContextFull: row.isContextFull
             onEditAsked: row.editAsked(row.turn)
         }
     }

@@ -13,6 +13,7 @@ Item {
     property int branch: 1
     property int branches: 1
     property bool isLast: false
+    property bool isContextFull: false
     readonly property bool isReply: speaker !== "user"
     readonly property bool isLive: turnState === "writing"
     signal editAsked()
@@ -42,6 +43,31 @@ Item {
                     Layout.fillWidth: true
                 }
                 PushButton { text: qsTr("Try again"); enabled: !Session.chat.isBusy && Session.host.hasModel; onClicked: Session.chat.regenerate(foot.turn) }
+            }
+        }
+        Rectangle {
+            visible: foot.isContextFull && foot.isLast
+            Layout.fillWidth: true
+            implicitHeight: full.implicitHeight + 16
+            radius: 6
+            color: Theme.sunken
+            RowLayout {
+                id: full
+                anchors.fill: parent
+                anchors.margins: 8
+                spacing: 8
+                Icon { name: "warning"; color: Theme.warning }
+                Words {
+                    text: qsTr("The context is full: the reply ends here, and no more will fit.")
+                    wrapMode: Text.Wrap
+                    Layout.fillWidth: true
+                }
+                PushButton {
+                    text: qsTr("Raise the context…")
+                    enabled: Session.host.hasModel
+                    onClicked: { Session.screen = "models"; Session.shelf.openSheetOfCurrent() }
+                }
+                PushButton { text: qsTr("New conversation"); onClicked: Session.chat.newConversation() }
             }
         }
         RowLayout {
