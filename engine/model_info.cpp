@@ -182,12 +182,18 @@ Result<FitEstimate> estimateFit(const ModelInfo& info, const LoadOptions& option
         return estimate;
     }
     estimate.fit = estimate.totalBytes - margin <= freeBytes ? Fit::kTight : Fit::kDoesNotFit;
-    const std::int64_t fitting =
-        longestContext(info, options, *context, std::max<std::int64_t>(left, 0));
+    const auto longest = [&](std::int64_t bytes) {
+        return longestContext(info, options, *context, std::max<std::int64_t>(bytes, 0));
+    };
+    const std::int64_t fitting = longest(left);
+    const std::int64_t withoutMargin =
+        estimate.fit == Fit::kDoesNotFit && options.kvBytes == 0 ? longest(freeBytes - fixed) : 0;
     if (options.kvBytes > 0 && left >= perContext) {
         estimate.advice = "less KV memory: " + byteText(left) + " is left for it";
     } else if (fitting >= kernels::kBlockTokens) {
         estimate.advice = "a context of " + std::to_string(fitting) + " tokens fits";
+    } else if (withoutMargin >= kernels::kBlockTokens) {
+        estimate.advice = "a context of " + std::to_string(withoutMargin) + " tokens fits, tightly";
     } else {
         estimate.advice = "free " + byteText(estimate.totalBytes - freeBytes) +
                           " more, or take a smaller or more quantized model";

@@ -20,7 +20,7 @@ std::string describeStop(const engine::FinishInfo& finish) {
         case engine::FinishReason::kLength:
             return "length";
         case engine::FinishReason::kContext:
-            return "context full";
+            return kStopContextFull;
         case engine::FinishReason::kCancelled:
             return "stopped";
         case engine::FinishReason::kDeadline:

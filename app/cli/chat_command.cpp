@@ -8,6 +8,7 @@
 
 #include "app/chat/chat_service.h"
 #include "app/chat/opened_conversations.h"
+#include "app/chat/reply_figures.h"
 #include "app/cli/exit_codes.h"
 #include "app/cli/line_editor.h"
 #include "app/cli/model_session.h"
@@ -58,6 +59,7 @@ public:
             tellUser("the reply is not saved: " + saveError->message);
         }
         printFigures(message.stats);
+        m_isContextFull = message.stats.stopReason == app::kStopContextFull;
         end();
     }
     void onRefused(const Error& error, app::Refusal refusal) override {
@@ -65,6 +67,7 @@ public:
             tellUser("the message is not sent, because it could not be saved");
         }
         m_exitCode = reportError(error);
+        m_isContextFull = error.code == ErrorCode::kContextLength;
         end();
     }
 
@@ -74,6 +77,9 @@ public:
     }
     // After the end: what the program is to say of a refusal.
     [[nodiscard]] int exitCode() const { return m_exitCode; }
+    // After the end: nothing more can be said in this conversation, or not as much as was asked
+    // for.
+    [[nodiscard]] bool isContextFull() const { return m_isContextFull; }
     // After the end; 0 when nothing was started.
     [[nodiscard]] app::ConversationId conversation() const { return m_conversation; }
     [[nodiscard]] app::MessageId reply() const { return m_reply; }
@@ -98,6 +104,7 @@ private:
     app::ConversationId m_conversation = 0;
     app::MessageId m_reply = 0;
     int m_exitCode = kExitOk;
+    bool m_isContextFull = false;
     std::mutex m_mutex;
     std::condition_variable m_changed;
     bool m_isOver = false;
@@ -217,12 +224,28 @@ private:
         m_service.reply(std::move(order), printer);
         printer->waitForEnd();
         m_interrupts.setHandler(m_betweenReplies);
+        if (printer->isContextFull()) {
+            tellWaysOut();
+        }
         if (printer->reply() == 0) {
             m_exitCode = printer->exitCode();
             return;
         }
         m_conversation = printer->conversation();
         m_last = printer->reply();
+    }
+
+    // Of a context that is full.
+    void tellWaysOut() const {
+        const std::int64_t now = m_session.model->options.contextTokens;
+        const std::int64_t most = m_session.model->info.contextTokens;
+        const std::string here = "the context of " + std::to_string(now) + " tokens is full: /new ";
+        tellUser(now < most
+                     ? here +
+                           "begins another conversation; to go on with this one, leave and use "
+                           "quern chat --resume --ctx N (this model takes up to " +
+                           std::to_string(most) + ")"
+                     : here + "begins another conversation (this model takes no more)");
     }
 
     void answerAgain() {

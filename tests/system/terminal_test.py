@@ -211,9 +211,9 @@ class Terminal(unittest.TestCase):
         self.folder = tempfile.TemporaryDirectory(prefix="quern-terminal-")
         self.addCleanup(self.folder.cleanup)
 
-    def chat(self, *more):
+    def chat(self, *more, ctx=2048):
         child = pexpect.spawn(BIN, ["chat", quern_program.starter(), "--data-dir", self.folder.name,
-                                    "--temperature", "0", "--ctx", "2048", "--activations", "f32", *more],
+                                    "--temperature", "0", "--ctx", str(ctx), "--activations", "f32", *more],
                               encoding="utf-8", timeout=quern_program.PATIENCE, dimensions=(40, 100))
         self.addCleanup(child.close, force=True)
         child.expect("> ")
@@ -262,6 +262,38 @@ class Terminal(unittest.TestCase):
                 child.wait()
                 self.assertEqual(child.exitstatus, 130)
                 self.assertTrue(termios.tcgetattr(child.child_fd)[3] & termios.ECHO)
+
+    def test_a_full_context_tells_the_ways_out(self):
+        child = self.chat(ctx=96)
+        child.sendline("Write a very long story about a mill.")
+        child.expect("stop: context full")
+        child.expect(r"the context of 96 tokens is full: /new .* --resume --ctx N")
+        child.expect("> ")
+        child.sendline("And then?")
+        child.expect("leaves no room for a reply")
+        child.expect(r"/new .* --resume --ctx N")
+        child.expect("> ")
+        child.sendline("/new")
+        child.sendline("Say yes.")
+        child.expect("stop: ")
+        child.sendline("/exit")
+        child.expect(pexpect.EOF)
+        child.close()
+        whole = self.chat("--resume", ctx=8192)
+        whole.sendline("/exit")
+        whole.expect(pexpect.EOF)
+
+    def test_ctrl_c_from_the_first_moment_ends_a_run(self):
+        child = pexpect.spawn(BIN, ["run", quern_program.starter(), "Write a very long story about a mill."],
+                              encoding="utf-8", timeout=quern_program.PATIENCE, dimensions=(40, 100))
+        self.addCleanup(child.close, force=True)
+        before = termios.tcgetattr(child.child_fd)
+        child.expect(r"\d %")  # of the load
+        child.sendintr()
+        child.expect(pexpect.EOF)
+        child.wait()
+        self.assertEqual(child.exitstatus, 130)
+        self.assertEqual(termios.tcgetattr(child.child_fd), before)
 
     def test_several_lines_are_one_message(self):
         child = self.chat("--max-tokens", "4")

@@ -106,6 +106,19 @@ TEST(Fit, AdviceOfAContextIsTrue) {
     EXPECT_NE(estimateFit(info, advised, 4 * kGiB)->fit, Fit::kFits);
 }
 
+TEST(Fit, WhatFitsWithoutTheMarginIsAdvised) {
+    const auto estimate = estimateFit(smallModel(), {}, 300 * kMiB);
+    ASSERT_TRUE(estimate.has_value());
+    EXPECT_EQ(estimate->fit, Fit::kDoesNotFit);
+    ASSERT_TRUE(estimate->advice.starts_with("a context of ")) << estimate->advice;
+    EXPECT_TRUE(estimate->advice.ends_with("tightly")) << estimate->advice;
+    LoadOptions advised;
+    advised.contextTokens = std::stoll(estimate->advice.substr(13));
+    EXPECT_EQ(estimateFit(smallModel(), advised, 300 * kMiB)->fit, Fit::kTight);
+    advised.contextTokens += 32;
+    EXPECT_EQ(estimateFit(smallModel(), advised, 300 * kMiB)->fit, Fit::kDoesNotFit);
+}
+
 TEST(Fit, CacheSmallerThanAContextIsRefused) {
     const auto estimate = estimateFit(smallModel(), {.kvBytes = kMiB}, 16 * kGiB);
     ASSERT_TRUE(estimate.has_value());
