@@ -1,5 +1,6 @@
 #include "engine/formats/gguf.h"
 
+#include <charconv>
 #include <string>
 #include <utility>
 
@@ -60,13 +61,14 @@ Status checkVocabulary(const GgufFile& file, std::int64_t rows) {
     return {};
 }
 
-bool isOfGuessingLayer(const Hyperparameters& parameters, std::string_view name) {
-    for (std::int64_t i = 0; i < parameters.guessingLayers; ++i) {
-        if (name.starts_with("blk." + std::to_string(parameters.layers() + i) + ".")) {
-            return true;
-        }
+// The N of "blk.N.…"; -1 for a tensor of no layer.
+std::int64_t layerOfGgufName(std::string_view name) {
+    constexpr std::string_view kPrefix = "blk.";
+    std::int64_t layer = -1;
+    if (name.starts_with(kPrefix)) {
+        (void)std::from_chars(name.data() + kPrefix.size(), name.data() + name.size(), layer);
     }
-    return false;
+    return layer;
 }
 
 // Brings the file's names to canonical ones where they differ.
@@ -176,7 +178,7 @@ Result<ReadModel> readGguf(const fs::path& path) {
         return forward(status);
     }
     for (const GgufTensor& tensor : file->tensors()) {
-        if (!isOfGuessingLayer(model.parameters, tensor.name)) {
+        if (!model.parameters.isGuessingLayer(layerOfGgufName(tensor.name))) {
             model.tensors->set(std::string(tensor.name), tensor.view);
         }
     }

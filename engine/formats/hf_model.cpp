@@ -172,16 +172,6 @@ bool isActivationScale(std::string_view name) {
     return name.ends_with(".input_scale") || name.ends_with(".activation_scale");
 }
 
-// Layers behind the last one that guess tokens ahead: nothing of the model's own answers passes
-// them.
-bool isOfGuessingLayer(const Folder& folder, std::string_view name) {
-    const std::int64_t layers = sizeOf(folder.config, {"num_hidden_layers"});
-    const std::int64_t guessing =
-        sizeOf(folder.config, {"num_nextn_predict_layers", "num_mtp_layers"});
-    const std::int64_t layer = layerOfHfName(name);
-    return layer >= layers && layer - layers < guessing;
-}
-
 // The scales of 8-bit matrices, once these have their names.
 Status readScales(const Folder& folder, ReadModel& model) {
     std::int64_t tileRows = 128;
@@ -197,7 +187,7 @@ Status readScales(const Folder& folder, ReadModel& model) {
     }
     for (const SafetensorsEntry& entry : folder.weights->entries()) {
         const std::string matrix = scaledName(entry.name);
-        if (matrix.empty() || isOfGuessingLayer(folder, matrix)) {
+        if (matrix.empty() || model.parameters.isGuessingLayer(layerOfHfName(matrix))) {
             continue;
         }
         const HfName name = canonicalHfName(*model.architecture, matrix);
@@ -226,16 +216,16 @@ bool isSequenceClassifier(const Json& config) {
 }
 
 // Puts every tensor of the folder under its canonical name.
-Status nameTensors(const Folder& folder, const Architecture& architecture, bool isScorer,
-                   TensorTable& table) {
+Status nameTensors(const Folder& folder, const Architecture& architecture,
+                   const Hyperparameters& parameters, TensorTable& table) {
     for (const SafetensorsEntry& entry : folder.weights->entries()) {
         if (!scaledName(entry.name).empty() || isActivationScale(entry.name) ||
-            isOfGuessingLayer(folder, entry.name)) {
+            parameters.isGuessingLayer(layerOfHfName(entry.name))) {
             continue;
         }
         const HfName name = canonicalHfName(architecture, entry.name);
         if (name.kind == HfName::Kind::kIgnored ||
-            (!isScorer && name.canonical.starts_with("cls"))) {
+            (!parameters.isScorer && name.canonical.starts_with("cls"))) {
             continue;  // a head of another task
         }
         const std::string at = "tensor " + quotedName(entry.name);
@@ -292,6 +282,8 @@ Result<ReadModel> readHfFolder(const fs::path& path) {
         return forward(parameters);
     }
     model.parameters = std::move(*parameters);
+    model.parameters.guessingLayers =
+        sizeOf(folder->config, {"num_nextn_predict_layers", "num_mtp_layers"});
     model.isTransposed = model.architecture->isTransposed;
     model.areExpertsInterleaved = model.architecture->experts.isInterleaved;
     model.tensors = std::make_unique<TensorTable>();
@@ -311,8 +303,7 @@ Result<ReadModel> readHfFolder(const fs::path& path) {
     if (model.parameters.isScorer && textOf(folder->config, "classifier_pooling") == "mean") {
         model.parameters.pooling = Pooling::kMean;
     }
-    if (auto status =
-            nameTensors(*folder, *model.architecture, model.parameters.isScorer, *model.tensors);
+    if (auto status = nameTensors(*folder, *model.architecture, model.parameters, *model.tensors);
         !status) {
         return forward(status);
     }

@@ -17,8 +17,8 @@ struct Hyperparameters {
     std::int64_t vocabSize = 0;
     std::int64_t hiddenSize = 0;
     std::int64_t contextTokens = 0;
-    /// Of a GGUF file, behind the last layer: they guess tokens ahead, and nothing of the model's
-    /// own answers passes them.
+    /// Behind the last layer: they guess tokens ahead, and nothing of the model's own answers
+    /// passes them.
     std::int64_t guessingLayers = 0;
     std::vector<std::int64_t> heads;
     std::vector<std::int64_t> kvHeads;
@@ -57,6 +57,9 @@ struct Hyperparameters {
     bool isScorer = false;           // has a head of scores over the pooled row
 
     [[nodiscard]] std::int64_t layers() const { return static_cast<std::int64_t>(heads.size()); }
+    [[nodiscard]] bool isGuessingLayer(std::int64_t layer) const {
+        return layer >= layers() && layer - layers() < guessingLayers;
+    }
 };
 
 /// Refuses sizes that no product could survive; `tensors` bounds the number of layers, for each has

@@ -5,6 +5,8 @@
 #include <string>
 #include <string_view>
 
+#include "engine/text/append_utf8.h"
+
 namespace quern::engine::text {
 
 struct DecodedChar {
@@ -46,8 +48,6 @@ struct DecodedChar {
                          (at(3) & 0x3F),
             .length = 4};
 }
-
-void appendUtf8(std::string& out, char32_t codepoint);
 
 /// The start of the last character of valid, non-empty text.
 [[nodiscard]] std::size_t lastCharStart(std::string_view text);

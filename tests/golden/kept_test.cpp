@@ -3,8 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "app/cli/verify_command.h"
@@ -27,6 +29,23 @@ std::vector<std::string> keptModels() {
     std::sort(names.begin(), names.end());
     return names;
 }
+
+/// What GGUF cannot say, or we cannot write into it yet, and what the refusal speaks of.
+struct Refusal {
+    std::string_view model;
+    std::string_view why;
+};
+constexpr std::array<Refusal, 9> kNotAsGguf{{
+    {"deepseek-v3-eps", "its attention would be another"},
+    {"gemma2-exact-gelu", "its feed-forward block would be another"},
+    {"gpt2-scaled-by-layer", "its attention would be another"},
+    {"llama-dynamic", "scaled dynamically"},
+    {"mamba2-gelu", "the state it keeps would be another"},
+    {"qwen3-next-gelu", "the state it keeps would be another"},
+    {"qwen3_5", "cannot be written as GGUF yet"},
+    {"qwen3_5-moe", "cannot be written as GGUF yet"},
+    {"smollm3-windows", "its attention would be another"},
+}};
 
 void expectExact(const std::filesystem::path& model, const std::filesystem::path& expected,
                  bool hasLogits) {
@@ -72,10 +91,15 @@ TEST_P(KeptModels, GiveThemAsGgufOrAreRefused) {
     const std::filesystem::path target = temp.path() / "model.gguf";
     const auto imported =
         engine::importModel({.source = folder(), .target = target, .quantization = "F32"});
-    if (!imported) {
-        EXPECT_EQ(imported.error().code, ErrorCode::kUnsupported) << imported.error().message;
-        GTEST_SKIP() << imported.error().message;
+    const auto refused = std::ranges::find(kNotAsGguf, GetParam(), &Refusal::model);
+    if (refused != kNotAsGguf.end()) {
+        ASSERT_FALSE(imported.has_value()) << "it can be written now: take it off the list";
+        EXPECT_EQ(imported.error().code, ErrorCode::kUnsupported);
+        EXPECT_NE(imported.error().message.find(refused->why), std::string::npos)
+            << imported.error().message;
+        return;
     }
+    ASSERT_TRUE(imported.has_value()) << imported.error().message;
     expectExact(target, folder() / "expected.json", hasLogits());
 }
 

@@ -8,7 +8,8 @@ Each model is a Hugging Face folder as people publish them: either generation of
 values left out that are the class's defaults, one file or shards, BF16, F16 or F32. What is expected
 is what transformers makes of that very folder in float32 with eager attention, in the format of the
 golden data. A model that fails stays in --out with what quern said of it in verdict.txt; the rest is
-removed unless --keep. The exit code is 1 when any failed.
+removed unless --keep. The exit code is 1 when any failed, and when of a kind nothing was tested because
+the reference refused every seed.
 """
 
 import argparse
@@ -254,6 +255,10 @@ def main():
             tally[kind][verdict] += 1
     for kind, counts in tally.items():
         print(kind, counts)
+    untested = [kind for kind, counts in tally.items() if not set(counts) - {"skip"}]
+    if untested or not tally:
+        print("nothing was tested of:", ", ".join(untested) or "any kind")
+        return 1
     return int(any(set(counts) - {"ok", "skip"} for counts in tally.values()))
 
 

@@ -29,11 +29,11 @@ std::string pad(std::string_view text, const FormatSpec& spec, char defaultAlign
     const std::int64_t left = align == '<' ? 0 : align == '^' ? missing / 2 : missing;
     std::string out;
     for (std::int64_t i = 0; i < left; ++i) {
-        appendCodePoint(out, spec.fill);
+        text::appendUtf8(out, spec.fill);
     }
     out += text;
     for (std::int64_t i = left; i < missing; ++i) {
-        appendCodePoint(out, spec.fill);
+        text::appendUtf8(out, spec.fill);
     }
     return out;
 }
@@ -248,7 +248,7 @@ std::string formatInteger(std::int64_t value, const FormatSpec& spec) {
                 raise("OverflowError", "%c arg not in range(0x110000)");
             }
             std::string character;
-            appendCodePoint(character, static_cast<char32_t>(value));
+            text::appendUtf8(character, static_cast<char32_t>(value));
             return pad(character, spec, '<');
         }
         default:

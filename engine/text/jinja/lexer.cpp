@@ -419,7 +419,7 @@ private:
         if (code > 0x10FFFF || (code >= 0xD800 && code < 0xE000)) {
             raiseSyntax("an escape that is no Unicode character", m_line);
         }
-        appendCodePoint(out, code);
+        text::appendUtf8(out, code);
         return count;
     }
 
@@ -438,7 +438,7 @@ private:
             out += text[from];
             return 0;
         }
-        appendCodePoint(out, code);
+        text::appendUtf8(out, code);
         return used - 1;
     }
 

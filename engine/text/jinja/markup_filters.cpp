@@ -88,7 +88,7 @@ Value stripTags(Interpreter& interpreter, const Value& input, const Arguments& a
         }
         out += needsSpace ? " " : "";
         needsSpace = false;
-        appendCodePoint(out, c);
+        text::appendUtf8(out, c);
     }
     return interpreter.text(unescapeHtml(out));
 }

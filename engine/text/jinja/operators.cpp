@@ -324,7 +324,7 @@ Value sliceText(Interpreter& interpreter, const Value& object, const Bounds& bou
     const std::u32string points = toCodePoints(text.bytes);
     std::string out;
     for (std::int64_t i = 0; i < bounds.count; ++i) {
-        appendCodePoint(out, points[static_cast<std::size_t>(bounds.start + i * bounds.step)]);
+        text::appendUtf8(out, points[static_cast<std::size_t>(bounds.start + i * bounds.step)]);
     }
     return interpreter.text(std::move(out), text.isMarkup);
 }

@@ -69,8 +69,8 @@ void appendUpper(std::string& out, char32_t c, bool title) {
             break;
     }
     const auto code = static_cast<utf8proc_int32_t>(c);
-    appendCodePoint(out,
-                    static_cast<char32_t>(title ? utf8proc_totitle(code) : utf8proc_toupper(code)));
+    text::appendUtf8(
+        out, static_cast<char32_t>(title ? utf8proc_totitle(code) : utf8proc_toupper(code)));
 }
 
 void appendLower(std::string& out, char32_t c) {
@@ -79,8 +79,8 @@ void appendLower(std::string& out, char32_t c) {
     } else if (c == 0x130) {
         out += "i\u0307";
     } else {
-        appendCodePoint(out,
-                        static_cast<char32_t>(utf8proc_tolower(static_cast<utf8proc_int32_t>(c))));
+        text::appendUtf8(out,
+                         static_cast<char32_t>(utf8proc_tolower(static_cast<utf8proc_int32_t>(c))));
     }
 }
 
@@ -108,7 +108,7 @@ bool isFinalSigma(const std::u32string& text, std::size_t at) {
 
 void appendLowerAt(std::string& out, const std::u32string& text, std::size_t at) {
     if (text[at] == 0x3A3 && isFinalSigma(text, at)) {
-        appendCodePoint(out, 0x3C2);
+        text::appendUtf8(out, 0x3C2);
     } else {
         appendLower(out, text[at]);
     }
@@ -157,25 +157,6 @@ char32_t nextCodePoint(std::string_view text, std::size_t& pos) {
     return code;
 }
 
-void appendCodePoint(std::string& out, char32_t codePoint) {
-    const auto put = [&out](char32_t byte) { out += static_cast<char>(byte); };
-    if (codePoint < 0x80) {
-        put(codePoint);
-    } else if (codePoint < 0x800) {
-        put(0xC0U | (codePoint >> 6U));
-        put(0x80U | (codePoint & 0x3FU));
-    } else if (codePoint < 0x10000) {
-        put(0xE0U | (codePoint >> 12U));
-        put(0x80U | ((codePoint >> 6U) & 0x3FU));
-        put(0x80U | (codePoint & 0x3FU));
-    } else {
-        put(0xF0U | (codePoint >> 18U));
-        put(0x80U | ((codePoint >> 12U) & 0x3FU));
-        put(0x80U | ((codePoint >> 6U) & 0x3FU));
-        put(0x80U | (codePoint & 0x3FU));
-    }
-}
-
 std::u32string toCodePoints(std::string_view text) {
     std::u32string out;
     out.reserve(text.size());
@@ -189,7 +170,7 @@ std::string toUtf8(std::u32string_view codePoints) {
     std::string out;
     out.reserve(codePoints.size());
     for (const char32_t c : codePoints) {
-        appendCodePoint(out, c);
+        text::appendUtf8(out, c);
     }
     return out;
 }
@@ -327,7 +308,7 @@ std::string swapCase(std::string_view text) {
         } else if (isLower(points[i])) {
             appendUpper(out, points[i], false);
         } else {
-            appendCodePoint(out, points[i]);
+            text::appendUtf8(out, points[i]);
         }
     }
     return out;

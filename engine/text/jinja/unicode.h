@@ -5,6 +5,8 @@
 #include <string>
 #include <string_view>
 
+#include "engine/text/append_utf8.h"
+
 namespace quern::engine::jinja {
 
 /// Text as Python sees it: a sequence of code points, kept here as valid UTF-8. All functions want
@@ -15,7 +17,6 @@ namespace quern::engine::jinja {
 [[nodiscard]] std::size_t countCodePoints(std::string_view text);
 /// Decodes the code point at byte `pos` and moves `pos` behind it.
 [[nodiscard]] char32_t nextCodePoint(std::string_view text, std::size_t& pos);
-void appendCodePoint(std::string& out, char32_t codePoint);
 [[nodiscard]] std::u32string toCodePoints(std::string_view text);
 [[nodiscard]] std::string toUtf8(std::u32string_view codePoints);
 /// Byte offset of code point `index`, counted from byte `from`; the size when it is past the end.

@@ -33,11 +33,14 @@ public:
 
     Status feed(char c, CallSink& sink) override {
         m_text += c;
+        if (c == kMark.back() && m_text.ends_with(kMark)) {
+            m_mark = m_text.size() - kMark.size();
+        }
         if (c != '>') {
             const bool isLost = m_nodes.empty() && m_text.size() > 512;
             return isLost ? Status::kFailed : Status::kMore;
         }
-        const std::size_t mark = m_text.rfind(kMark);
+        const std::size_t mark = m_mark;
         if (mark == std::string::npos || m_text.compare(mark + kMark.size(), 1, "<") != 0) {
             return Status::kMore;
         }
@@ -49,6 +52,7 @@ public:
         }
         const Status status = take(tag, sink);
         m_text.clear();
+        m_mark = std::string::npos;
         return status;
     }
 
@@ -117,6 +121,7 @@ private:
     const ParameterTypes& m_types;
     std::string m_tool;
     std::string m_text;
+    std::size_t m_mark = std::string::npos;  // where the last mark in m_text begins
     std::vector<Node> m_nodes;
     std::size_t m_count = 0;
     bool m_isOpen = false;  // inside an invoke tag
