@@ -4,6 +4,9 @@
 #include <sqlite3.h>
 
 #include <string>
+#include <system_error>
+
+#include "app/storage/file_trouble.h"
 
 namespace quern::app {
 
@@ -94,6 +97,13 @@ std::string addressOf(const std::string& file) {
 
 Result<std::unique_ptr<Database>> Database::open(const std::filesystem::path& file,
                                                  std::span<const Migration> schema) {
+    std::error_code none;
+    if (std::filesystem::exists(file, none)) {
+        // SQLite would open it all the same, and leave files beside it that nobody can write.
+        if (Status writable = checkWritable(file); !writable) {
+            return forward(writable);
+        }
+    }
     try {
         auto handle = std::make_unique<SQLite::Database>(
             file.string(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE, kBusyTimeoutMs);
@@ -129,11 +139,13 @@ Result<std::unique_ptr<Database>> Database::openReadOnly(const std::filesystem::
             return asError(exception, file.string());
         }
     };
-    auto opened = tryOpen("");
+    // Reading a file in WAL mode wants an index beside it. Where there is no log nobody has it
+    // open, and where the index cannot be made nobody can write: it is read as it lies there.
+    constexpr const char* kAtRest = "?immutable=1";
+    const bool hasLog = std::filesystem::exists(file.string() + "-wal", error);
+    auto opened = tryOpen(hasLog ? "" : kAtRest);
     if (!opened && opened.error().code == ErrorCode::kIo) {
-        // Reading a file in WAL mode wants an index beside it, which a folder that cannot be
-        // written lets nobody make: nobody writes to it, then.
-        opened = tryOpen("?immutable=1");
+        opened = tryOpen(kAtRest);
     }
     return opened;
 }

@@ -25,7 +25,8 @@ struct Migration {
 class Database {
 public:
     /// Opens or makes the file and runs what migrations it lacks, each in a transaction. A file of
-    /// a newer version is kUnsupported and left alone; a damaged one is kCorrupt.
+    /// a newer version is kUnsupported and left alone; a damaged one is kCorrupt, and one that
+    /// cannot be written kIo.
     [[nodiscard]] static Result<std::unique_ptr<Database>> open(const std::filesystem::path& file,
                                                                 std::span<const Migration> schema);
 

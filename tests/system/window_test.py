@@ -265,6 +265,29 @@ class Window(unittest.TestCase):
         again.wait_for_title("What is a quern?")
         self.assertEqual(again.messages(), before)
 
+    def test_a_damaged_file_of_conversations_keeps_nobody_from_chatting(self):
+        data = self.data_folder()
+        (data / "quern.db").write_bytes(b"noise" * 1000)
+        window = self.start_with_model(data=data)
+        window.set_sampling(maxTokens=8)
+        self.assertTrue(window.answer_to("Still there?"))
+        self.assertEqual((data / "quern.db.damaged").read_bytes(), b"noise" * 1000)
+        self.assertEqual(window.quit(), 0)
+
+    def test_what_the_terminal_says_is_seen_in_the_window(self):
+        window = self.start_with_model()
+        said = quern_program.quern("chat", NAME, "--max-tokens", 8, stdin=b"From there\n", data_dir=window.data)
+        self.assertEqual(said.returncode, 0, said.stderr)
+
+        def opened():
+            window.keys("ctrl+f", "Down", "Return")
+            return any(shown.startswith("From there") for shown in window.shown())
+        window.wait_for(opened, "conversation of the terminal")
+        window.keys("ctrl+1")
+        window.set_sampling(maxTokens=8)
+        self.assertTrue(window.answer_to("And here"))
+        self.assertEqual(window._ask("SELECT count(DISTINCT conversation) FROM messages")[0][0], 1)
+
     def test_escape_in_the_composer_stops_the_reply(self):
         window = self.start_with_model()
         window.say_and_wait_until_it_writes("Hello")

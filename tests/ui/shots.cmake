@@ -2,7 +2,7 @@
 # PROGRAM, THEME, FOLDER: what to run, how, and where to put the pictures.
 cmake_minimum_required(VERSION 3.25)
 set(scenes chat chat-empty chat-no-model chat-loading chat-writing chat-thinking chat-thought chat-call
-    chat-queued chat-error chat-long
+    chat-queued chat-error chat-full chat-not-saved chat-long
     models models-empty models-load monitor monitor-idle server server-off settings)
 file(MAKE_DIRECTORY ${FOLDER})
 set(ENV{XDG_RUNTIME_DIR} ${FOLDER})
@@ -69,7 +69,7 @@ foreach(change "--theme;${other}" "--text;150" "--lang;en_XA")
 endforeach()
 
 # The smallest window, the largest text and the pseudo-locale, where words have least room.
-foreach(scene chat-long chat-thought chat-call models-load monitor server settings)
+foreach(scene chat-full chat-not-saved chat-long chat-thought chat-call models-load monitor server settings)
   shoot(${scene} ${FOLDER}/${scene}-small-${THEME}.png --size 960x600 --text 150 --lang en_XA)
   expect_size(${FOLDER}/${scene}-small-${THEME}.png 000003c000000258)
 endforeach()

@@ -109,6 +109,10 @@ Result<engine::RequestId> DemoEngine::submit(engine::PreparedRequest,
             finish.error = Error{.code = ErrorCode::kOutOfMemory,
                                  .message = "the step needs 412 MiB of scratch, 96 MiB are free"};
         }
+        if (m_options.reply == DemoReply::kFillContext) {
+            finish.reason = engine::FinishReason::kContext;
+            finish.stopToken.reset();
+        }
         event.finish = finish;
     }
     sink->onEvent(std::move(event));

@@ -8,7 +8,7 @@
 namespace quern::ui {
 
 /// What the demo engine does when it is asked for a reply.
-enum class DemoReply { kAnswer, kKeepWriting, kKeepWaiting, kFail, kRefuse };
+enum class DemoReply { kAnswer, kKeepWriting, kKeepWaiting, kFail, kRefuse, kFillContext };
 
 struct DemoEngineOptions {
     bool hasModel = true;

@@ -107,6 +107,27 @@ const QList<DemoScene>& demoScenes() {
                        .cause = {}},
                  QObject::tr("Save again"), QStringLiteral("saveReplies"));
          }},
+        {QStringLiteral("chat-full"),
+         {.reply = DemoReply::kFillContext, .text = std::string(kDemoAnswer).substr(0, 640)},
+         false,
+         false,
+         sendSomething},
+        {QStringLiteral("chat-not-saved"),
+         {},
+         false,
+         false,
+         [](Session& session, std::int64_t conversation) {
+             openChat(session, conversation);
+             session.tell({{.file = StartTrouble::File::kSettings,
+                            .outcome = StartTrouble::Outcome::kSetAside,
+                            .kept = "/home/ada/.config/quern/settings.json.broken",
+                            .reason = "/home/ada/.config/quern/settings.json is not a JSON object"},
+                           {.file = StartTrouble::File::kConversations,
+                            .outcome = StartTrouble::Outcome::kReadOnly,
+                            .kept = {},
+                            .reason = "/home/ada/.local/share/quern cannot be written: Read-only "
+                                      "file system"}});
+         }},
         {QStringLiteral("chat-long"),
          {.reply = DemoReply::kRefuse, .text = {}},
          false,

@@ -166,19 +166,11 @@ ColumnLayout {
             horizontalAlignment: Text.AlignHCenter
         }
     }
-    RowLayout {
+    Remark {
         visible: pane.list.isPassing
-        spacing: 8
+        text: qsTr("Nothing here is saved: it lasts until this window is closed.")
         Layout.fillWidth: true
         Layout.margins: 12
         Layout.topMargin: 4
-        Icon { name: "warning"; color: Theme.warning; Layout.alignment: Qt.AlignTop }
-        Words {
-            text: qsTr("Nothing here is saved: it lasts until this window is closed.")
-            color: Theme.ink2
-            font.pixelSize: Theme.caption
-            wrapMode: Text.Wrap
-            Layout.fillWidth: true
-        }
     }
 }

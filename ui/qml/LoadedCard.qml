@@ -58,22 +58,7 @@ Card {
             wrapMode: Text.Wrap
             Layout.fillWidth: true
         }
-        // Not a layout in the layout: that keeps the height of words that had less room at first.
-        Item {
-            visible: card.model.fileStory !== ""
-            Layout.fillWidth: true
-            implicitHeight: Math.max(mark.height, story.implicitHeight)
-            Icon { id: mark; name: "warning"; color: Theme.warning }
-            Words {
-                id: story
-                anchors.left: mark.right
-                anchors.leftMargin: 8
-                anchors.right: parent.right
-                text: card.model.fileStory
-                font.pixelSize: Theme.caption
-                wrapMode: Text.Wrap
-            }
-        }
+        Remark { visible: text !== ""; text: card.model.fileStory; Layout.fillWidth: true }
         Repeater {
             model: card.model.notes
             Words {

@@ -51,23 +51,26 @@ Item {
             implicitHeight: full.implicitHeight + 16
             radius: 6
             color: Theme.sunken
-            RowLayout {
+            ColumnLayout {
                 id: full
                 anchors.fill: parent
                 anchors.margins: 8
                 spacing: 8
-                Icon { name: "warning"; color: Theme.warning }
-                Words {
+                Remark {
                     text: qsTr("The context is full: the reply ends here, and no more will fit.")
-                    wrapMode: Text.Wrap
+                    pixelSize: Theme.body
                     Layout.fillWidth: true
                 }
-                PushButton {
-                    text: qsTr("Raise the context…")
-                    enabled: Session.host.hasModel
-                    onClicked: { Session.screen = "models"; Session.shelf.openSheetOfCurrent() }
+                Flow {
+                    spacing: 8
+                    Layout.fillWidth: true
+                    PushButton {
+                        text: qsTr("Raise the context…")
+                        enabled: Session.host.hasModel
+                        onClicked: { Session.screen = "models"; Session.shelf.openSheetOfCurrent() }
+                    }
+                    PushButton { text: qsTr("New conversation"); onClicked: Session.chat.newConversation() }
                 }
-                PushButton { text: qsTr("New conversation"); onClicked: Session.chat.newConversation() }
             }
         }
         RowLayout {

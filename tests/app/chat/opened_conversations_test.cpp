@@ -1,9 +1,12 @@
 #include "app/chat/opened_conversations.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <cstdlib>
 #include <fstream>
 #include <functional>
+#include <iterator>
 
 #include "tests/support/golden.h"
 #include "tests/support/temp_folder.h"
@@ -95,6 +98,28 @@ TEST_F(OpenedConversationsTest, AFileOfANewerQuernIsLeftAndChattingGoesOnInMemor
     EXPECT_EQ(count(*opened->store), 1U);
     opened->store.reset();
     EXPECT_EQ(test::readFile(m_file), before);
+}
+
+TEST_F(OpenedConversationsTest, AFileThatCannotBeWrittenIsCopiedIntoMemory) {
+    fs::permissions(m_temp.path(), fs::perms::all);
+    fs::permissions(m_file, fs::perms::owner_read | fs::perms::group_read | fs::perms::others_read);
+    const auto opensAsACopy = [this] {
+        auto opened = openConversations(m_file);
+        return opened && opened->trouble &&
+               opened->trouble->outcome == FileTrouble::Outcome::kReadOnly &&
+               opened->trouble->error.message.find("quern.db") != std::string::npos &&
+               count(*opened->store) == 50 && say(*opened->store, "passing") &&
+               count(*opened->store) == 51;
+    };
+    // Permissions do not hold root back: somebody else tries, in a process of its own.
+    const auto tryAsNobody = [&] {
+        constexpr uid_t kNobody = 65534;
+        const bool isSomebodyElse = ::geteuid() != 0 || ::setuid(kNobody) == 0;
+        std::exit(isSomebodyElse && opensAsACopy() ? 0 : 1);
+    };
+    EXPECT_EXIT(tryAsNobody(), testing::ExitedWithCode(0), "");
+    const auto files = std::distance(fs::directory_iterator(m_temp.path()), {});
+    EXPECT_EQ(files, 1) << "nothing is left beside it";
 }
 
 TEST_F(OpenedConversationsTest, WithoutAFolderChattingGoesOnInMemory) {
