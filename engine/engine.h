@@ -61,7 +61,8 @@ public:
 
     /// Reads, checks and takes over a model: seconds; call it from a worker. `progress` is called
     /// on the calling thread; returning false cancels, as shutdown does. kConflict when the name is
-    /// taken, kOutOfMemory with the estimate in its message when it does not fit.
+    /// taken, kOutOfMemory with the estimate in its message when it does not fit, kIo when the file
+    /// is written meanwhile.
     [[nodiscard]] virtual Result<std::shared_ptr<const LoadedModel>> load(
         const LoadOptions& options, std::function<bool(const LoadProgress&)> progress) = 0;
     /// Keeps a name for a model or an adapter that will be loaded: until its load ends, one way or

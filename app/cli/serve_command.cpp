@@ -6,6 +6,7 @@
 
 #include "app/cli/exit_codes.h"
 #include "app/cli/standard_streams.h"
+#include "engine/model_info.h"
 
 namespace quern::cli {
 
@@ -76,6 +77,17 @@ Result<std::vector<engine::LoadOptions>> plannedLoads(const ServeOptions& option
         load->name = isPath ? engine::nameOfPath(*path) : name;
         load->adapterBytes = *adapterBytes;
         loads.push_back(std::move(*load));
+    }
+    // The load of the first one tells by itself, before anything else is loaded.
+    for (std::size_t i = 1; i < loads.size(); ++i) {
+        auto info = engine::inspectModel(loads[i].path);
+        if (!info) {
+            return forward(info);
+        }
+        if (Status status = engine::checkLoadOptions(*info, loads[i]); !status) {
+            status.error().message = loads[i].name + ": " + status.error().message;
+            return forward(status);
+        }
     }
     return loads;
 }

@@ -58,6 +58,15 @@ Status resolveOptions(const ModelInfo& info, LoadOptions& options,
     return checkSetting("step_tokens", options.stepTokens, options.maxRunning, kMostStepTokens);
 }
 
+Status resolveAll(ModelInfo& info, LoadOptions& options, std::vector<std::string>& notes) {
+    if (options.pooling) {
+        if (Status status = choosePooling(*options.pooling, info); !status) {
+            return status;
+        }
+    }
+    return resolveOptions(info, options, notes);
+}
+
 std::string describeFit(const FitEstimate& fit) {
     std::string text;
     for (const FitItem& item : fit.items) {
@@ -100,6 +109,16 @@ tl::unexpected<Error> cancelled(const std::string& name) {
     return fail(ErrorCode::kCancelled, "loading " + name + " was cancelled");
 }
 
+/// When a model's file, or the newest file of its folder, was written last.
+std::filesystem::file_time_type writtenAt(const std::filesystem::path& model) {
+    std::error_code ignored;
+    auto newest = std::filesystem::last_write_time(model, ignored);
+    for (const auto& entry : std::filesystem::directory_iterator(model, ignored)) {
+        newest = std::max(newest, entry.last_write_time(ignored));
+    }
+    return newest;
+}
+
 bool hasQuantizedWeights(Runner& runner) {
     return std::ranges::any_of(runner.program().ops().weights, [](const kernels::Weight& weight) {
         return kernels::traits(weight.type).isQuantized;
@@ -133,12 +152,7 @@ void tellRepacked(const ModelInfo& info, std::vector<std::string>& notes) {
 
 /// Resolves the model's options, estimates what it takes, and promises that to it if it is there.
 Status admit(LoadedModel& model, MemoryLedger& ledger, std::int64_t freeBytes) {
-    if (model.options.pooling) {
-        if (Status status = choosePooling(*model.options.pooling, model.info); !status) {
-            return status;
-        }
-    }
-    if (Status status = resolveOptions(model.info, model.options, model.notes); !status) {
+    if (Status status = resolveAll(model.info, model.options, model.notes); !status) {
         return status;
     }
     auto estimate = estimateFit(model.info, model.options, freeBytes);
@@ -177,6 +191,13 @@ Result<std::unique_ptr<Runner>> makeRunner(OpenedModel& opened, const LoadOption
 }
 
 }  // namespace
+
+Status checkLoadOptions(const ModelInfo& info, const LoadOptions& options) {
+    ModelInfo pooled = info;
+    LoadOptions resolved = options;
+    std::vector<std::string> notes;
+    return resolveAll(pooled, resolved, notes);
+}
 
 std::string nameOfPath(const std::filesystem::path& path) {
     std::filesystem::path clean = path.lexically_normal();
@@ -230,6 +251,7 @@ Result<LoadResult> loadModel(ModelFactory& factory, MemoryLedger& ledger, const 
         return cancelled(asked.name);
     }
     const CutWatch watch;
+    const auto written = writtenAt(asked.path);
     auto model = std::make_shared<LoadedModel>();
     model->name = asked.name;
     model->options = asked;
@@ -257,6 +279,11 @@ Result<LoadResult> loadModel(ModelFactory& factory, MemoryLedger& ledger, const 
     }
     if (Status status = watch.check(asked.path); !status) {
         return forward(status);
+    }
+    if (writtenAt(asked.path) != written) {
+        return fail(ErrorCode::kIo, asked.path.string() +
+                                        " was written while it was loaded; try again when whatever "
+                                        "writes it has finished");
     }
     tellRepacked(model->info, model->notes);
     if (!hasQuantizedWeights(**runner)) {

@@ -90,6 +90,8 @@ class Refusals(unittest.TestCase):
         self.assertIn("would be served twice", self.refused(model, model))
         self.assertIn("needs a key", self.refused(model, "--host", "0.0.0.0"))
         self.assertIn("ctx is 100000000; it must be from 1 to 8192", self.refused(model, "--ctx", 100000000))
+        small = quern_program.golden("models/gemma3")
+        self.assertIn("gemma3: ctx is 512; it must be from 1 to 256", self.refused(model, small, "--ctx", 512))
 
 
 if __name__ == "__main__":

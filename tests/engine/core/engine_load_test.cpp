@@ -1,10 +1,13 @@
 // Loading, unloading and shutting down.
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
 #include <future>
 #include <thread>
 
 #include "tests/engine/core/core_helpers.h"
+#include "tests/support/temp_folder.h"
 
 namespace quern::engine {
 namespace {
@@ -202,6 +205,36 @@ TEST(EngineLoad, ShutdownCancelsALoad) {
     go.set_value();
     EXPECT_EQ(load.get().error().code, ErrorCode::kUnavailable);
     EXPECT_TRUE(engine->models().empty());
+}
+
+TEST(EngineLoad, AModelThatIsWrittenWhileItLoadsIsRefused) {
+    const TempFolder folder;
+    const auto file = folder.path() / "m.gguf";
+    std::ofstream(file) << "weights";
+    bool isWritten = true;
+    FakeEngineModel model;
+    model.beforeWeights = [&]() -> Status {
+        if (isWritten) {
+            std::ofstream(file, std::ios::in) << "WEIGHTS";  // in place, no shorter
+        }
+        return {};
+    };
+    auto engine = makeEngineForTest(model);
+    LoadOptions options;
+    for (const auto& path : {file, folder.path()}) {
+        options.path = path;
+        isWritten = true;
+        std::filesystem::last_write_time(
+            file, std::filesystem::file_time_type::clock::now() - std::chrono::hours(1));
+        std::filesystem::last_write_time(folder.path(), std::filesystem::last_write_time(file));
+        const auto refused = engine->load(options, {});
+        ASSERT_FALSE(refused) << path;
+        EXPECT_EQ(refused.error().code, ErrorCode::kIo);
+        EXPECT_NE(refused.error().message.find("was written while it was loaded"),
+                  std::string::npos);
+        isWritten = false;
+        EXPECT_TRUE(engine->load(options, {})) << path;
+    }
 }
 
 TEST(EngineLoad, CanBeCancelledAtEveryStage) {
