@@ -174,6 +174,8 @@ Status Database::check() {
     Status looked = read([&found](SQLite::Database& db) {
         found = db.execAndGet("PRAGMA quick_check(1)").getString();
     });
+    // A heading, and the fault on a line below it.
+    found.erase(0, found.rfind('\n') + 1);
     if (looked && found != "ok") {
         return fail(ErrorCode::kCorrupt, m_name + " is damaged", found);
     }

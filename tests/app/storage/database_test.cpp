@@ -122,6 +122,8 @@ TEST(Database, AFaultInsideIsFound) {
     ASSERT_FALSE(checked);
     EXPECT_EQ(checked.error().code, ErrorCode::kCorrupt);
     EXPECT_NE(checked.error().message.find("q.db"), std::string::npos);
+    EXPECT_EQ(checked.error().cause.find('\n'), std::string::npos) << checked.error().cause;
+    EXPECT_NE(checked.error().cause.find("age 6"), std::string::npos) << checked.error().cause;
 }
 
 TEST(Database, AFullDiskLosesNothingThatWasSaved) {
