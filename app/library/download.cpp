@@ -75,8 +75,18 @@ std::size_t onHeader(char* data, std::size_t size, std::size_t count, void* user
 bool openPart(Transfer& transfer) {
     long status = 0;
     curl_easy_getinfo(transfer.handle, CURLINFO_RESPONSE_CODE, &status);
+    const std::int64_t there = transfer.resumedFrom;
     if (status != 206) {
         transfer.resumedFrom = 0;
+    }
+    if (there > 0 && *transfer.observer &&
+        !(*transfer.observer)(
+            {.stage = "downloading",
+             .doneBytes = transfer.resumedFrom,
+             .note = "a download had broken off after " + humanBytes(there) +
+                     (status == 206 ? "; it goes on there" : "; it starts again")})) {
+        transfer.isCancelled = true;
+        return false;
     }
     curl_off_t length = -1;
     curl_easy_getinfo(transfer.handle, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &length);

@@ -58,6 +58,12 @@ protected:
                 .sha256 = {},
                 .allowHttp = true};
     }
+    static TransferObserver noting(std::string& notes) {
+        return [&notes](const TransferProgress& progress) {
+            notes += progress.note;
+            return true;
+        };
+    }
     test::TempFolder m_temp;
     Origin m_origin;
     test::TinyHttpServer m_server{[this](const std::string& head) { return m_origin(head); }};
@@ -77,14 +83,17 @@ TEST_F(DownloadTest, FetchesAFile) {
 
 TEST_F(DownloadTest, ResumesWhatBrokeOff) {
     m_origin.breakOffAfter = 50000;
-    const auto broken = download(request(), {});
+    std::string notes;
+    const auto broken = download(request(), noting(notes));
     ASSERT_FALSE(broken);
+    EXPECT_EQ(notes, "");
     EXPECT_EQ(broken.error().code, ErrorCode::kIo);
     EXPECT_EQ(fs::file_size(m_temp.path() / "model.gguf.part"), 50000U);
     EXPECT_FALSE(fs::exists(m_temp.path() / "model.gguf")) << "half a file never has the name";
 
     m_origin.breakOffAfter = std::string::npos;
-    ASSERT_TRUE(download(request(), {}));
+    ASSERT_TRUE(download(request(), noting(notes)));
+    EXPECT_EQ(notes, "a download had broken off after 50.0 kB; it goes on there");
     EXPECT_NE(m_origin.requests.back().find("Range: bytes=50000-"), std::string::npos);
     EXPECT_EQ(test::readFile(m_temp.path() / "model.gguf"), body());
 }
@@ -94,7 +103,9 @@ TEST_F(DownloadTest, StartsAgainWhenTheFileChanged) {
     ASSERT_FALSE(download(request(), {}));
     m_origin.breakOffAfter = std::string::npos;
     m_origin.etag = "\"v2\"";
-    ASSERT_TRUE(download(request(), {}));
+    std::string notes;
+    ASSERT_TRUE(download(request(), noting(notes)));
+    EXPECT_EQ(notes, "a download had broken off after 50.0 kB; it starts again");
     EXPECT_EQ(test::readFile(m_temp.path() / "model.gguf"), body());
 }
 
