@@ -112,6 +112,8 @@ Result<engine::RequestId> DemoEngine::submit(engine::PreparedRequest,
         if (m_options.reply == DemoReply::kFillContext) {
             finish.reason = engine::FinishReason::kContext;
             finish.stopToken.reset();
+            finish.usage.promptTokens = kDemoContext - finish.usage.completionTokens;
+            finish.usage.cachedTokens = finish.usage.promptTokens * 3 / 4;
         }
         event.finish = finish;
     }

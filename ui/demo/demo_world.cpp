@@ -42,7 +42,7 @@ std::shared_ptr<const engine::LoadedModel> demoModel(const engine::LoadOptions& 
     model->info.contextTokens = 40960;
     model->options = options;
     if (model->options.contextTokens == 0) {
-        model->options.contextTokens = 8192;
+        model->options.contextTokens = kDemoContext;
     }
     model->estimate.items = {{"weights", 4792 * kMiB},
                              {"KV cache", 4 * kGiB},
