@@ -11,6 +11,7 @@
 #include "app/cli/terminal_text.h"
 #include "app/library/disk_space.h"
 #include "engine/model_file.h"
+#include "engine/model_info.h"
 
 namespace quern::cli {
 

@@ -95,11 +95,13 @@ Result<std::vector<engine::LoadOptions>> plannedLoads(const ServeOptions& option
 // From now on clients that ask for what is not there yet are told to wait.
 Status announceAll(engine::Engine& engine, const std::vector<engine::LoadOptions>& loads,
                    const LoraFlags& lora) {
+    const auto adapters = lora.adapters();
     std::vector<std::string> names;
+    names.reserve(loads.size() + adapters.size());
     for (const engine::LoadOptions& load : loads) {
         names.push_back(load.name);
     }
-    for (const engine::AdapterOptions& adapter : lora.adapters()) {
+    for (const engine::AdapterOptions& adapter : adapters) {
         names.push_back(adapter.name.empty() ? engine::nameOfPath(adapter.path) : adapter.name);
     }
     for (const std::string& name : names) {
