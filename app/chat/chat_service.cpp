@@ -188,6 +188,15 @@ private:
         if (std::any_of(m_running.begin(), m_running.end(), isThere)) {
             return fail(ErrorCode::kConflict, "a reply is being written in this conversation");
         }
+        // One of ours that has ended, and could not be saved, is not written any more.
+        const auto isWrittenElsewhere = [this](const Message& message) {
+            return message.state == MessageState::kStreaming && !m_unsaved.contains(message.id);
+        };
+        if (std::any_of(conversation.path.begin(), conversation.path.end(), isWrittenElsewhere)) {
+            return fail(ErrorCode::kConflict,
+                        "another program is still writing the reply that this goes below: wait "
+                        "until it has ended, and try again");
+        }
         ReplyStart start{.conversation = order.conversation,
                          .added = {},
                          .promptText = prepared->promptText,

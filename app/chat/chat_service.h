@@ -75,8 +75,9 @@ struct PromptSize {
 
 /// Writes replies: conversation → request → engine → text, saved while it grows, so that a kill
 /// keeps what was shown; at most one in a conversation, another order for it is refused
-/// (kConflict). One thread of its own; methods may be called from any thread, and return
-/// at once where nothing else is said. Engine and store must outlive it.
+/// (kConflict), as is one that goes below a reply that another program still writes. One thread of
+/// its own; methods may be called from any thread, and return at once where nothing else is said.
+/// Engine and store must outlive it.
 class ChatService {
 public:
     /// Names an order.

@@ -274,6 +274,26 @@ TEST_F(ChatServiceTest, AConversationHasOneReplyAtATime) {
     waitForEnd(*second);
 }
 
+TEST_F(ChatServiceTest, NothingGoesBelowWhatAnotherProgramStillWrites) {
+    const auto other = ConversationStore::open(m_temp.path() / "quern.db").value();
+    Message theirs;
+    theirs.id = other->beginReply(m_conversation, m_question, "m").value();
+    theirs.text = "Half";
+    ASSERT_TRUE(other->updateReply(theirs));
+    ReplyOrder below = order();
+    below.parent = theirs.id;
+    below.message = "Go on.";
+    const auto refused = ask(below);
+    ASSERT_TRUE(refused->refused);
+    EXPECT_EQ(refused->refused->code, ErrorCode::kConflict);
+    EXPECT_EQ(m_store->load(m_conversation).value().path.back().id, theirs.id);
+    ASSERT_TRUE(other->finishReply(theirs));
+    const auto sent = ask(below);
+    EXPECT_TRUE(sent->started);
+    m_service->stopAll();
+    waitForEnd(*sent);
+}
+
 TEST_F(ChatServiceTest, ARefusedRequestAddsNothing) {
     ReplyOrder unknown = order();
     unknown.model = "nobody";
