@@ -3,11 +3,11 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
-#include <fstream>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
 namespace quern::app {
 
@@ -40,6 +40,27 @@ void flatten(const Json& object, const std::string& prefix, int depth,
 
 std::string systemError() {
     return std::strerror(errno);
+}
+
+struct FileCloser {
+    void operator()(std::FILE* file) const { std::fclose(file); }
+};
+
+// Streams of the standard library do not tell the end of a file from a read that failed.
+Result<std::string> readAll(const fs::path& path) {
+    const std::unique_ptr<std::FILE, FileCloser> file(std::fopen(path.c_str(), "rbe"));
+    if (file == nullptr) {
+        return fail(ErrorCode::kIo, path.string() + " cannot be read", systemError());
+    }
+    std::string text;
+    std::array<char, 4096> bytes{};
+    while (const std::size_t count = std::fread(bytes.data(), 1, bytes.size(), file.get())) {
+        text.append(bytes.data(), count);
+    }
+    if (std::ferror(file.get()) != 0) {
+        return fail(ErrorCode::kIo, path.string() + " cannot be read", systemError());
+    }
+    return text;
 }
 
 }  // namespace
@@ -85,14 +106,11 @@ Result<SettingsFile::Values> SettingsFile::read(const fs::path& file) {
     if (!isThere && !error) {
         return values;
     }
-    std::ifstream in(file, std::ios::binary);
-    std::ostringstream text;
-    text << in.rdbuf();
-    // An empty file is no JSON, and leaves the stream as one that cannot be read does.
-    if (!in.is_open() || in.bad() || fs::is_directory(file, error)) {
-        return fail(ErrorCode::kIo, file.string() + " cannot be read", systemError());
+    Result<std::string> text = readAll(file);
+    if (!text) {
+        return forward(text);
     }
-    const Json parsed = Json::parse(text.str(), nullptr, false);
+    const Json parsed = Json::parse(*text, nullptr, false);
     if (!parsed.is_object()) {
         return fail(ErrorCode::kCorrupt, file.string() + " is not a JSON object");
     }

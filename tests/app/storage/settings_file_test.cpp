@@ -72,6 +72,17 @@ TEST(SettingsFile, WhatCannotBeReadIsNotWrittenOver) {
     EXPECT_TRUE(std::filesystem::is_directory(file));
 }
 
+TEST(SettingsFile, AReadThatFailsIsNoDamage) {
+    const test::TempFolder temp;
+    const auto file = temp.path() / "settings.json";
+    std::filesystem::create_symlink("/proc/self/mem", file);  // opens, and its start reads as EIO
+    auto settings = SettingsFile::open(file);
+    ASSERT_TRUE(settings->trouble());
+    EXPECT_EQ(settings->trouble()->outcome, FileTrouble::Outcome::kUnread);
+    EXPECT_EQ(settings->trouble()->error.code, ErrorCode::kIo);
+    EXPECT_TRUE(std::filesystem::is_symlink(file));
+}
+
 TEST(SettingsFile, LeavesOutWhatIsNestedBeyondReason) {
     const test::TempFolder temp;
     const auto file = temp.path() / "settings.json";
