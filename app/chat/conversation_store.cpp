@@ -190,7 +190,11 @@ Result<std::unique_ptr<ConversationStore>> ConversationStore::openCopy(
     if (!database) {
         return forward(database);
     }
-    return over(std::move(*database), std::move(clock));
+    auto copy = over(std::move(*database), std::move(clock));
+    if (copy) {
+        (*copy)->m_missesLog = (*original)->missesLog();
+    }
+    return copy;
 }
 
 Result<std::unique_ptr<ConversationStore>> ConversationStore::openInMemory(Clock clock) {

@@ -103,6 +103,9 @@ public:
     [[nodiscard]] static Result<std::unique_ptr<ConversationStore>> openInMemory(
         Clock clock = systemMs);
     ~ConversationStore();
+    /// Of a copy: there is a log beside the file that could not be read, so what was said last may
+    /// be missing.
+    [[nodiscard]] bool missesLog() const { return m_missesLog; }
 
     [[nodiscard]] Result<ConversationId> create(const NewConversation& conversation);
     /// Newest first; `query` searches titles and texts (empty: all).
@@ -148,6 +151,7 @@ private:
     std::unique_ptr<Database> m_database;
     std::string m_owner;  // this process: pid and start time
     Clock m_clock;
+    bool m_missesLog = false;
 };
 
 }  // namespace quern::app

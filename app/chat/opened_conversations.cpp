@@ -1,13 +1,13 @@
 #include "app/chat/opened_conversations.h"
 
-#include <fcntl.h>
-#include <sys/file.h>
-#include <unistd.h>
-
+#include <array>
+#include <string>
+#include <string_view>
 #include <utility>
 
 #include "app/chat/schema.h"
 #include "app/storage/database.h"
+#include "app/storage/file_lock.h"
 
 namespace quern::app {
 
@@ -15,39 +15,10 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Held by one program at a time over a folder: two that find a damaged file at once would each set
-/// aside what the other has begun. Where it cannot be had, there is none.
-class FolderLock {
-public:
-    explicit FolderLock(const fs::path& folder)
-        : m_descriptor(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
-        if (m_descriptor >= 0) {
-            (void)::flock(m_descriptor, LOCK_EX);
-        }
-    }
-    ~FolderLock() {
-        if (m_descriptor >= 0) {
-            ::close(m_descriptor);
-        }
-    }
-    FolderLock(const FolderLock&) = delete;
-    FolderLock& operator=(const FolderLock&) = delete;
-
-private:
-    int m_descriptor;
-};
-
-// What was said last may still be in the log beside the file: it keeps the file's name.
-Result<fs::path> setDatabaseAside(const fs::path& file) {
-    Result<fs::path> kept = setAside(file, kDamagedSuffix);
-    std::error_code none;
-    for (const char* beside : {"-wal", "-shm"}) {
-        if (kept) {
-            fs::rename(file.string() + beside, kept->string() + beside, none);
-        }
-    }
-    return kept;
-}
+// What was said last may still be in the log.
+constexpr std::array<std::string_view, 2> kBesideDatabase{"-wal", "-shm"};
+constexpr const char* kLogMissing =
+    "; the log beside it cannot be read, so what was said last may be missing";
 
 // The file, where there is one, and its folder, in which logs are made beside it.
 Status checkBothWritable(const fs::path& file) {
@@ -56,17 +27,18 @@ Status checkBothWritable(const fs::path& file) {
     return folder && fs::exists(file, none) ? checkWritable(file) : folder;
 }
 
-Result<OpenedConversations> openUnsaved(const fs::path& file, Error why,
+Result<OpenedConversations> openUnsaved(FileTrouble trouble,
                                         const ConversationStore::Clock& clock) {
-    FileTrouble trouble{
-        .outcome = FileTrouble::Outcome::kReadOnly, .file = file, .error = std::move(why)};
-    auto store = ConversationStore::openCopy(file, clock);
+    trouble.outcome = FileTrouble::Outcome::kReadOnly;
+    auto store = ConversationStore::openCopy(trouble.file, clock);
     std::error_code none;
-    if (!store) {
-        if (fs::exists(file, none)) {
+    if (!store || !trouble.kept.empty()) {
+        if (!trouble.kept.empty() || fs::exists(trouble.file, none)) {
             trouble.outcome = FileTrouble::Outcome::kUnread;
         }
         store = ConversationStore::openInMemory(clock);
+    } else if ((*store)->missesLog()) {
+        trouble.error.message += kLogMissing;
     }
     if (!store) {
         return forward(store);
@@ -79,24 +51,21 @@ Result<OpenedConversations> openUnsaved(const fs::path& file, Error why,
 Result<OpenedConversations> openConversations(const fs::path& file,
                                               ConversationStore::Clock clock) {
     auto store = ConversationStore::open(file, clock);
+    FileTrouble trouble{.file = file, .error = {}};
     if (!store && store.error().code == ErrorCode::kCorrupt) {
-        const FolderLock lock(file.parent_path());
+        // Two that find it at once would each set aside what the other has begun. Where the lock
+        // cannot be made nothing can be renamed either.
+        const auto lock = FileLock::take(file.string() + ".lock");
         store = ConversationStore::open(file, clock);
         if (!store && store.error().code == ErrorCode::kCorrupt) {
-            Error why = std::move(store.error());
-            Result<fs::path> kept = setDatabaseAside(file);
+            Result<fs::path> kept = setAside(file, kDamagedSuffix, kBesideDatabase);
+            trouble.error = std::move(store.error());
             if (!kept) {
-                return openUnsaved(file, std::move(why), clock);
+                return openUnsaved(std::move(trouble), clock);
             }
+            trouble.outcome = FileTrouble::Outcome::kSetAside;
+            trouble.kept = std::move(*kept);
             store = ConversationStore::open(file, clock);
-            if (store) {
-                return OpenedConversations{
-                    .store = std::move(*store),
-                    .trouble = FileTrouble{.outcome = FileTrouble::Outcome::kSetAside,
-                                           .file = file,
-                                           .kept = std::move(*kept),
-                                           .error = std::move(why)}};
-            }
         }
     }
     if (!store) {
@@ -104,9 +73,18 @@ Result<OpenedConversations> openConversations(const fs::path& file,
         if (Status writable = checkBothWritable(file); why.code == ErrorCode::kIo && !writable) {
             why = std::move(writable.error());  // says more than SQLite's
         }
-        return openUnsaved(file, std::move(why), clock);
+        if (!trouble.kept.empty()) {
+            why.message = trouble.error.message + " and is called " + trouble.kept.string() +
+                          " now; a new one could not be begun: " + why.message;
+        }
+        trouble.error = std::move(why);
+        return openUnsaved(std::move(trouble), clock);
     }
-    return OpenedConversations{.store = std::move(*store), .trouble = std::nullopt};
+    OpenedConversations opened{.store = std::move(*store), .trouble = std::nullopt};
+    if (!trouble.kept.empty()) {
+        opened.trouble = std::move(trouble);
+    }
+    return opened;
 }
 
 Result<std::int64_t> examineConversations(const fs::path& file) {
@@ -118,6 +96,9 @@ Result<std::int64_t> examineConversations(const fs::path& file) {
     }
     if (Status sound = (*database)->check(); !sound) {
         return forward(sound);
+    }
+    if ((*database)->missesLog()) {
+        return fail(ErrorCode::kIo, file.string() + " can be read" + kLogMissing);
     }
     std::int64_t count = 0;
     Status counted = (*database)->read([&count](SQLite::Database& db) {

@@ -20,7 +20,8 @@ struct OpenedConversations {
 
 /// Opens the conversations in whatever state their file is, so that somebody can always chat. A
 /// damaged file is kept as quern.db.damaged and a new one is begun; where that cannot be written,
-/// or the file cannot be read, conversations are kept in memory alone. `trouble` says which.
+/// or the file cannot be read, conversations are kept in memory alone. `trouble` says which, and
+/// where a damaged file went also then, in `kept`.
 /// Fails only where there is no memory for that.
 [[nodiscard]] Result<OpenedConversations> openConversations(
     const std::filesystem::path& file,

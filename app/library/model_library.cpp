@@ -12,9 +12,9 @@
 #include "app/library/checksum.h"
 #include "app/library/disk_space.h"
 #include "app/library/download.h"
-#include "app/library/file_lock.h"
 #include "app/library/other_programs.h"
 #include "app/library/wheel.h"
+#include "app/storage/file_lock.h"
 #include "app/storage/settings_file.h"
 
 namespace quern::app {

@@ -11,9 +11,9 @@
 
 #include "app/library/checksum.h"
 #include "app/library/disk_space.h"
-#include "app/library/file_lock.h"
 #include "app/library/process.h"
 #include "app/library/read_text.h"
+#include "app/storage/file_lock.h"
 
 namespace quern::app {
 

@@ -140,12 +140,17 @@ Result<std::unique_ptr<Database>> Database::openReadOnly(const std::filesystem::
         }
     };
     // Reading a file in WAL mode wants an index beside it. Where there is no log nobody has it
-    // open, and where the index cannot be made nobody can write: it is read as it lies there.
+    // open, and where the index cannot be made nobody can write: it is read as it lies there, and
+    // a log that has something in it is not.
     constexpr const char* kAtRest = "?immutable=1";
-    const bool hasLog = std::filesystem::exists(file.string() + "-wal", error);
+    const std::string log = file.string() + "-wal";
+    const bool hasLog = std::filesystem::exists(log, error);
     auto opened = tryOpen(hasLog ? "" : kAtRest);
     if (!opened && opened.error().code == ErrorCode::kIo) {
         opened = tryOpen(kAtRest);
+        if (opened) {
+            (*opened)->m_missesLog = hasLog && std::filesystem::file_size(log, error) > 0;
+        }
     }
     return opened;
 }
@@ -157,7 +162,10 @@ Result<std::unique_ptr<Database>> Database::openInMemory(std::span<const Migrati
         auto handle = std::make_unique<SQLite::Database>(
             ":memory:", SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
         if (copied != nullptr) {
-            SQLite::Backup(*handle, *copied->m_handle).executeStep();
+            // A lock is no exception here.
+            if (SQLite::Backup(*handle, *copied->m_handle).executeStep() != SQLITE_DONE) {
+                return fail(ErrorCode::kBusy, name + " is locked by another program");
+            }
         }
         if (Status known = refuseNewer(*handle, schema, name); !known) {
             return forward(known);

@@ -31,13 +31,16 @@ public:
                                                                 std::span<const Migration> schema);
 
     /// The file as it is, for reading alone, also where its folder cannot be written. kNotFound
-    /// without one, kCorrupt as open() has it.
+    /// without one, kCorrupt as open() has it. missesLog() where only the file can be read.
     [[nodiscard]] static Result<std::unique_ptr<Database>> openReadOnly(
         const std::filesystem::path& file);
-    /// A database in memory, with what `copied` holds (null: with nothing).
+    /// A database in memory, with what `copied` holds (null: with nothing). kBusy where that is
+    /// being written.
     [[nodiscard]] static Result<std::unique_ptr<Database>> openInMemory(
         std::span<const Migration> schema, Database* copied);
 
+    /// There is a log beside the file that could not be read: what was saved last may be missing.
+    [[nodiscard]] bool missesLog() const { return m_missesLog; }
     /// Reads all of it and holds it against its own structure: kCorrupt names the first fault.
     [[nodiscard]] Status check();
     /// A number that changes when another connection, of this process or another, has changed
@@ -55,6 +58,7 @@ private:
         : m_handle(std::move(handle)), m_name(std::move(name)) {}
     std::unique_ptr<SQLite::Database> m_handle;
     std::string m_name;  // of the file, for errors
+    bool m_missesLog = false;
 };
 
 }  // namespace quern::app

@@ -1,4 +1,4 @@
-#include "app/library/file_lock.h"
+#include "app/storage/file_lock.h"
 
 #include <fcntl.h>
 #include <sys/file.h>

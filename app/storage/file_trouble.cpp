@@ -3,9 +3,11 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <system_error>
+#include <vector>
 
 namespace quern::app {
 
@@ -20,18 +22,37 @@ Status checkWritable(const fs::path& path) {
     return {};
 }
 
-Result<fs::path> setAside(const fs::path& file, std::string_view suffix) {
-    const std::string wanted = file.string() + std::string(suffix);
-    fs::path kept = wanted;
+Result<fs::path> setAside(const fs::path& file, std::string_view suffix,
+                          std::span<const std::string_view> beside) {
     std::error_code error;
-    for (int number = 2; fs::exists(fs::symlink_status(kept, error)); ++number) {
+    const auto isThere = [&error](const fs::path& path) {
+        return fs::exists(fs::symlink_status(path, error));
+    };
+    std::vector<std::string> endings;
+    for (const std::string_view ending : beside) {
+        if (isThere(file.string() + std::string(ending))) {
+            endings.emplace_back(ending);
+        }
+    }
+    endings.emplace_back();
+    const std::string wanted = file.string() + std::string(suffix);
+    std::string kept = wanted;
+    const auto isTaken = [&](const std::string& ending) { return isThere(kept + ending); };
+    for (int number = 2; std::any_of(endings.begin(), endings.end(), isTaken); ++number) {
         kept = wanted + std::to_string(number);
     }
-    fs::rename(file, kept, error);
-    if (error) {
-        return fail(ErrorCode::kIo, file.string() + " cannot be renamed", error.message());
+    for (auto at = endings.begin(); at != endings.end(); ++at) {
+        fs::rename(file.string() + *at, kept + *at, error);
+        if (error) {
+            const std::string why = error.message();
+            while (at != endings.begin()) {
+                --at;
+                fs::rename(kept + *at, file.string() + *at, error);
+            }
+            return fail(ErrorCode::kIo, file.string() + " cannot be renamed", why);
+        }
     }
-    return kept;
+    return fs::path(kept);
 }
 
 }  // namespace quern::app

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -17,7 +18,7 @@ struct FileTrouble {
     };
     Outcome outcome = Outcome::kUnread;
     std::filesystem::path file;
-    std::filesystem::path kept = {};
+    std::filesystem::path kept = {};  // where a damaged one went, also if no new one was begun
     Error error;
 };
 
@@ -26,8 +27,10 @@ struct FileTrouble {
 [[nodiscard]] Status checkWritable(const std::filesystem::path& path);
 
 /// Renames a file to its name and `suffix`, with a number where that is taken, and gives the new
-/// path. kIo says why it cannot be renamed.
+/// path. What belongs to it, as its name and one of the endings `beside`, is renamed before it, so
+/// that it is never left without its file. kIo says why one cannot be renamed: all stay then.
 [[nodiscard]] Result<std::filesystem::path> setAside(const std::filesystem::path& file,
-                                                     std::string_view suffix);
+                                                     std::string_view suffix,
+                                                     std::span<const std::string_view> beside = {});
 
 }  // namespace quern::app

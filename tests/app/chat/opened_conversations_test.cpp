@@ -1,8 +1,10 @@
 #include "app/chat/opened_conversations.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <cstdlib>
 #include <fstream>
 #include <functional>
@@ -81,6 +83,61 @@ TEST_F(OpenedConversationsTest, ALogBesideADamagedFileKeepsItsName) {
     std::ofstream(m_temp.path() / "quern.db-wal", std::ios::binary) << "what was said last";
     expectSetAside("quern.db.damaged");
     EXPECT_EQ(test::readFile(m_temp.path() / "quern.db.damaged-wal"), "what was said last");
+}
+
+TEST_F(OpenedConversationsTest, WhereADamagedFileWentIsSaidAlsoWhenNoNewOneCanBeBegun) {
+    damage([](std::string& bytes) { bytes.assign(5000, '\x5a'); });
+    const auto isSaid = [this] {
+        // Renaming goes on, and nothing can be written: as on a full disk.
+        const rlimit none{.rlim_cur = 0, .rlim_max = 0};
+        std::signal(SIGXFSZ, SIG_IGN);
+        if (::setrlimit(RLIMIT_FSIZE, &none) != 0) {
+            return false;
+        }
+        auto opened = openConversations(m_file);
+        const fs::path kept = m_temp.path() / "quern.db.damaged";
+        return opened && opened->trouble && fs::exists(kept) &&
+               opened->trouble->outcome == FileTrouble::Outcome::kUnread &&
+               opened->trouble->kept == kept &&
+               opened->trouble->error.message.find("is damaged and is called " + kept.string()) !=
+                   std::string::npos &&
+               say(*opened->store, "passing");
+    };
+    EXPECT_EXIT(std::exit(isSaid() ? 0 : 1), testing::ExitedWithCode(0), "");
+}
+
+TEST_F(OpenedConversationsTest, ALogThatCannotBeReadIsSaidToBeMissing) {
+    const fs::path folder = m_temp.path() / "copy";
+    fs::create_directory(folder);
+    {
+        auto opened = openConversations(m_file);
+        ASSERT_TRUE(say(*opened->store, "in the log"));
+        for (const char* name : {"quern.db", "quern.db-wal"}) {
+            fs::copy_file(m_temp.path() / name, folder / name);
+        }
+    }
+    ASSERT_GT(fs::file_size(folder / "quern.db-wal"), 0U);
+    fs::permissions(m_temp.path(), fs::perms::all);
+    constexpr auto kRead = fs::perms::owner_read | fs::perms::group_read | fs::perms::others_read;
+    for (const auto& entry : fs::directory_iterator(folder)) {
+        fs::permissions(entry, kRead);
+    }
+    fs::permissions(folder,
+                    kRead | fs::perms::owner_exec | fs::perms::group_exec | fs::perms::others_exec);
+    const auto isSaid = [&] {
+        auto opened = openConversations(folder / "quern.db");
+        return opened && opened->trouble &&
+               opened->trouble->outcome == FileTrouble::Outcome::kReadOnly &&
+               opened->trouble->error.message.find("may be missing") != std::string::npos &&
+               count(*opened->store) == 50;
+    };
+    const auto tryAsNobody = [&] {
+        constexpr uid_t kNobody = 65534;
+        const bool isSomebodyElse = ::geteuid() != 0 || ::setuid(kNobody) == 0;
+        std::exit(isSomebodyElse && isSaid() ? 0 : 1);
+    };
+    EXPECT_EXIT(tryAsNobody(), testing::ExitedWithCode(0), "");
+    fs::permissions(folder, fs::perms::owner_all);
 }
 
 TEST_F(OpenedConversationsTest, AFileOfANewerQuernIsLeftAndChattingGoesOnInMemory) {

@@ -91,6 +91,18 @@ TEST(Database, ACopyInMemoryChangesNoFile) {
     EXPECT_EQ(test::readFile(file), before);
 }
 
+TEST(Database, WhatIsBeingWrittenIsNotCopiedHalf) {
+    const test::TempFolder temp;
+    auto original = Database::open(temp.path() / "q.db", kSchema);
+    ASSERT_TRUE(original);
+    ASSERT_TRUE((*original)->transact([&](SQLite::Database& db) {
+        db.exec("INSERT INTO a VALUES ('half')");
+        const auto copy = Database::openInMemory(kSchema, original->get());
+        ASSERT_FALSE(copy);
+        EXPECT_EQ(copy.error().code, ErrorCode::kBusy);
+    }));
+}
+
 TEST(Database, TellsWhatOthersChanged) {
     const test::TempFolder temp;
     auto one = Database::open(temp.path() / "q.db", kSchema).value();

@@ -1,4 +1,4 @@
-#include "app/library/file_lock.h"
+#include "app/storage/file_lock.h"
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>
