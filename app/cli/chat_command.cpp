@@ -257,26 +257,37 @@ private:
         answer(conversation->path.back().parent, std::nullopt);
     }
 
-    void printList() {
+    bool readList() {
         auto found = m_store.list("", 20);
         if (!found) {
             m_exitCode = reportError(found.error());
+            return false;
+        }
+        m_listed = std::move(*found);
+        return true;
+    }
+
+    void printList() {
+        if (!readList()) {
             return;
         }
         int number = 1;
-        for (const auto& entry : *found) {
+        for (const auto& entry : m_listed) {
             std::fprintf(stderr, "%3d  %s\n", number++,
                          withoutTerminalControls(entry.title).c_str());
         }
     }
 
+    // By the numbers that were shown, whatever was said in other conversations since.
     void openFromList(long number) {
-        auto found = m_store.list("", 20);
-        if (!found || number < 1 || static_cast<std::size_t>(number) > found->size()) {
+        if (m_listed.empty() && !readList()) {
+            return;
+        }
+        if (number < 1 || static_cast<std::size_t>(number) > m_listed.size()) {
             std::fputs("no such conversation; /list shows them\n", stderr);
             return;
         }
-        auto conversation = m_store.load((*found)[static_cast<std::size_t>(number - 1)].id);
+        auto conversation = m_store.load(m_listed[static_cast<std::size_t>(number - 1)].id);
         if (!conversation) {
             m_exitCode = reportError(conversation.error());
             return;
@@ -317,6 +328,7 @@ private:
     std::string m_system;                    // of the next conversation that is made
     app::ConversationId m_conversation = 0;
     app::MessageId m_last = 0;
+    std::vector<app::ConversationSummary> m_listed;  // as /list showed them last
     int m_exitCode = kExitOk;
 };
 

@@ -10,7 +10,6 @@
 #include "app/cli/standard_streams.h"
 #include "app/cli/terminal_text.h"
 #include "app/library/disk_space.h"
-#include "engine/model_file.h"
 #include "engine/model_info.h"
 
 namespace quern::cli {

@@ -110,7 +110,12 @@ void refuseWhatIsNotThere(Fields& fields) {
     }
     (void)fields.texts("dry_sequence_breakers", kMostBreakers);
     fields.refuse("bad_words", Json::array(), kLater);
-    fields.refuse("structured_outputs", Json(), kLater);
+    // Constraints, in the names of several servers: an answer without them would be taken for one
+    // that keeps them.
+    for (const char* name : {"structured_outputs", "guided_json", "guided_regex", "guided_choice",
+                             "guided_grammar", "grammar", "json_schema"}) {
+        fields.refuse(name, Json(), kLater);
+    }
     fields.refuse("truncate_prompt_tokens", Json(), kLater);
     fields.refuse("response_format", Json{{"type", "text"}}, kLater);
     fields.refuse("store", false, "nothing is stored");
