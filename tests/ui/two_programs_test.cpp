@@ -63,6 +63,34 @@ TEST_F(TwoProgramsTest, EachKeepsItsBranch) {
     ASSERT_TRUE(waitFor([&] { return path().back().text == "There"; }));
 }
 
+TEST_F(TwoProgramsTest, OursIsShownToItsEndAlsoWithAMessageBelow) {
+    start({.reply = DemoReply::kKeepWriting, .text = "Ours goes on"});
+    say("Q");
+    ASSERT_TRUE(waitForWriting());
+    m_other = m_window.otherProgram();
+    const std::int64_t ours = path().back().id;
+    ASSERT_TRUE(m_other->append(open(), ours, "user", "Below"));
+    ASSERT_TRUE(waitFor([&] { return path().size() == 3; }));
+    EXPECT_EQ(path()[1].state, TurnState::kWriting);
+    chat().stop();
+    ASSERT_TRUE(waitFor([&] { return path()[1].state == TurnState::kInterrupted; }));
+    EXPECT_EQ(path()[1].text, "Ours goes on");
+    EXPECT_EQ(path()[2].text, "Below");
+}
+
+TEST_F(TwoProgramsTest, NothingIsSentBelowWhatIsStillWrittenThere) {
+    startAndSay("Q");
+    const auto question = m_other->append(open(), path().back().id, "user", "More?");
+    app::Message reply;
+    reply.id = m_other->beginReply(open(), question.value(), "m").value();
+    ASSERT_TRUE(waitFor([&] { return path().size() == 4; }));
+    say("Too early");
+    ASSERT_TRUE(waitFor([&] { return !chat().property("refusal").toString().isEmpty(); }));
+    EXPECT_EQ(chat().draft(), QStringLiteral("Too early"));
+    EXPECT_EQ(path().size(), 4U);
+    ASSERT_TRUE(m_other->finishReply(reply));
+}
+
 TEST_F(TwoProgramsTest, BothWriteAtOnceAndNothingIsLost) {
     start({.reply = DemoReply::kKeepWriting, .text = "Ours goes on"});
     say("Q");

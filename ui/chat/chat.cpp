@@ -186,7 +186,7 @@ QString Chat::textOf(qint64 turn) const {
 void Chat::onPlaced(const ReplyView& view) {
     m_conversations.refresh();
     m_notices.withdraw(messageUnsaved());
-    if (m_areRepliesUnsaved) {
+    if (m_savedEnds != m_unsavedEnds) {
         saveRepliesAgain();  // the service has tried: this only asks how it went
     }
     const Turn& first = view.place->added.front();
@@ -215,11 +215,15 @@ void Chat::onEnded(const ReplyView& view) {
     m_conversations.refresh();
     m_open.keepEnd(view.reply);
     if (view.place->conversation == m_open.id()) {
+        if (const auto& path = m_open.transcript().path();
+            !path.empty() && path.back().id != view.reply.id) {
+            m_open.refresh();  // only the last turn is shown as it grows
+        }
         measure();
         emit grew();
     }
     if (view.error) {
-        m_areRepliesUnsaved = true;
+        ++m_unsavedEnds;
         m_notices.show(replyUnsaved(), *view.error, tr("Save again"),
                        QStringLiteral("saveReplies"));
     }
@@ -237,13 +241,15 @@ void Chat::onRefused(qint64 conversation, const ReplyView& view) {
 void Chat::saveRepliesAgain() {
     m_storeWorker.ask(
         this, [this] { return m_service.saveAgain(); },
-        [this](Status result) {
-            m_areRepliesUnsaved = !result;
-            if (result) {
-                m_notices.withdraw(replyUnsaved());
-            } else {
+        [this, ends = m_unsavedEnds](Status result) {
+            if (!result) {
                 m_notices.show(replyUnsaved(), result.error(), tr("Save again"),
                                QStringLiteral("saveReplies"));
+                return;
+            }
+            m_savedEnds = ends;
+            if (m_savedEnds == m_unsavedEnds) {  // else one came since the question
+                m_notices.withdraw(replyUnsaved());
             }
         });
 }

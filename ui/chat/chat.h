@@ -125,7 +125,9 @@ private:
     QString m_refusal;
     QString m_promptText;
     bool m_isTooLong = false;
-    bool m_areRepliesUnsaved = false;
+    // Replies that ended without being saved, and how many of them were saved since.
+    int m_unsavedEnds = 0;
+    int m_savedEnds = 0;
 };
 
 }  // namespace quern::ui

@@ -53,11 +53,15 @@ void OpenConversation::show(ConversationContent content) {
 
 void OpenConversation::showPath(std::vector<Turn> path, std::int64_t firstTurn) {
     const ReplyView* live = m_live(m_id);
-    if (live != nullptr && live->place && !path.empty() && path.back().id == live->reply.id) {
-        Turn& last = path.back();
-        const Turn stored = std::exchange(last, live->reply);
-        last.branch = stored.branch;
-        last.branches = stored.branches;
+    if (live != nullptr && live->place) {
+        // Another program may have gone on below it.
+        for (Turn& turn : path) {
+            if (turn.id == live->reply.id) {
+                const Turn stored = std::exchange(turn, live->reply);
+                turn.branch = stored.branch;
+                turn.branches = stored.branches;
+            }
+        }
     }
     m_ends.putInto(path);
     m_transcript.setPath(std::move(path), firstTurn);
