@@ -2,6 +2,7 @@
 
 #include <QFileSystemWatcher>
 #include <QObject>
+#include <QThread>
 #include <QTimer>
 #include <filesystem>
 #include <vector>
@@ -9,20 +10,24 @@
 namespace quern::ui {
 
 /// Tells that one of some files was changed, or what a folder lists, once it has been quiet for a
-/// moment: a file that is copied is written for a while. GUI thread.
+/// moment: a file that is copied is written for a while. GUI thread; the file system is asked on a
+/// thread of its own, since it may not answer for long.
 class FileWatch : public QObject {
     Q_OBJECT
 
 public:
     explicit FileWatch(QObject* parent = nullptr);
-    /// Watches these, as far as they are there, and nothing else any more.
+    ~FileWatch() override;
+    /// Watches these, and nothing else any more. For one that is not there its folder is watched:
+    /// it may come back.
     void watch(const std::vector<std::filesystem::path>& paths);
 
 signals:
     void changed();
 
 private:
-    QFileSystemWatcher m_watcher;
+    QThread m_thread;
+    QFileSystemWatcher* m_watcher;  // belongs to the thread, and ends with it
     QTimer m_quiet;
 };
 
