@@ -35,7 +35,7 @@ std::shared_ptr<const engine::Tokenizer> makeDemoTokenizer() {
 
 std::shared_ptr<const engine::LoadedModel> demoModel(const engine::LoadOptions& options) {
     auto model = std::make_shared<engine::LoadedModel>();
-    model->name = options.name.empty() ? options.path.stem().string() : options.name;
+    model->name = options.name.empty() ? engine::nameOfPath(options.path) : options.name;
     model->info.path = options.path;
     model->info.name = model->name;
     model->info.quantization = "Q4_K_M";

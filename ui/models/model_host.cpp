@@ -230,8 +230,9 @@ QString ModelHost::loadingName() const {
     if (!m_load) {
         return {};
     }
-    return QString::fromStdString(
-        m_load->options.name.empty() ? m_load->options.path.stem().string() : m_load->options.name);
+    return QString::fromStdString(m_load->options.name.empty()
+                                      ? engine::nameOfPath(m_load->options.path)
+                                      : m_load->options.name);
 }
 
 QString ModelHost::loadStage() const {

@@ -71,7 +71,7 @@ QVariant ModelShelf::data(const QModelIndex& index, int role) const {
     const engine::ModelInfo& info = card.model.info;
     switch (role) {
         case kName:
-            return QString::fromStdString(info.name.empty() ? info.path.stem().string()
+            return QString::fromStdString(info.name.empty() ? engine::nameOfPath(info.path)
                                                             : info.name);
         case kPath:
             return QString::fromStdString(info.path.string());
