@@ -19,8 +19,8 @@ struct DataFolders {
 };
 
 /// $XDG_DATA_HOME/quern and $XDG_CONFIG_HOME/quern (or their defaults under $HOME), or `dataDir`
-/// for both. Creates what is missing, and says in `trouble` what it could not. kNotFound where
-/// there is no home, kInvalidArgument for an empty `dataDir`.
+/// for both. Creates what is missing, and says in `trouble` what it could not.
+/// kInvalidArgument where there is no home, and for an empty `dataDir`.
 [[nodiscard]] Result<DataFolders> openDataFolders(
     const std::optional<std::filesystem::path>& dataDir);
 

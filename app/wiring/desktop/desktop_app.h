@@ -18,8 +18,9 @@ struct DesktopStart {
 /// Everything behind the window, made in order and taken down in reverse. GUI thread.
 class DesktopApp {
 public:
-    /// Fails without a home folder, a model that was named, or an engine. Files that cannot be used
-    /// keep nobody from the window: it says so.
+    /// kInvalidArgument without a home folder; the errors of ModelLibrary::resolve() for a model
+    /// that was named, and of engine::makeEngine(). Files that cannot be used keep nobody from the
+    /// window: it says so.
     [[nodiscard]] static Result<std::unique_ptr<DesktopApp>> create(const DesktopStart& start);
     ~DesktopApp();
     [[nodiscard]] ui::Desktop& desktop();
@@ -30,7 +31,7 @@ private:
     std::unique_ptr<Parts> m_parts;
 };
 
-/// What tells the windows of different data folders apart.
+/// What tells the windows of different data folders apart. kInvalidArgument without a home folder.
 [[nodiscard]] Result<QString> instanceKey(const std::string& dataFolder);
 
 }  // namespace quern::app
