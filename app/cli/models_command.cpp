@@ -125,7 +125,11 @@ int runModelsPull(app::ModelLibrary& library, const std::string& source, bool is
 
 int runModelsRemove(app::ModelLibrary& library, const std::string& model) {
     const auto removed = library.remove(model);
-    return removed ? kExitOk : reportError(removed.error());
+    if (!removed) {
+        return reportError(removed.error());
+    }
+    tellUser(model + " is removed");
+    return kExitOk;
 }
 
 int runModelsLink(app::ModelLibrary& library, const std::string& path) {
@@ -134,7 +138,11 @@ int runModelsLink(app::ModelLibrary& library, const std::string& path) {
         return reportError(info.error());
     }
     const auto linked = library.link(path);
-    return linked ? kExitOk : reportError(linked.error());
+    if (!linked) {
+        return reportError(linked.error());
+    }
+    tellUser("the model is called " + *linked + " here; its file stays where it is");
+    return kExitOk;
 }
 
 }  // namespace quern::cli

@@ -207,9 +207,10 @@ Result<fs::path> ModelLibrary::resolve(const std::string& nameOrPath) const {
                 "no file and no model '" + nameOrPath + "'; " + namesOf(*models));
 }
 
-Status ModelLibrary::link(const fs::path& model) {
+Result<std::string> ModelLibrary::link(const fs::path& model) {
     std::error_code error;
-    const fs::path path = fs::absolute(model, error);
+    // Without "." and a slash at the end, which would leave a folder without a name.
+    const fs::path path = (fs::absolute(model, error) / "").lexically_normal().parent_path();
     if (error || !isModel(path)) {
         return fail(ErrorCode::kNotFound, "there is no model at " + model.string());
     }
@@ -217,12 +218,16 @@ Status ModelLibrary::link(const fs::path& model) {
         return fail(ErrorCode::kUnsupported,
                     model.string() + " is no GGUF file: it does not begin with 'GGUF'");
     }
-    return changeLinks([&](std::vector<fs::path>& paths) -> Status {
+    Status saved = changeLinks([&](std::vector<fs::path>& paths) -> Status {
         if (std::find(paths.begin(), paths.end(), path) == paths.end()) {
             paths.push_back(path);
         }
         return {};
     });
+    if (!saved) {
+        return forward(saved);
+    }
+    return nameOf(path);
 }
 
 Status ModelLibrary::remove(const std::string& name) {

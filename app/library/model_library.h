@@ -38,8 +38,9 @@ public:
     /// A path as it is, a library name, or "starter". kNotFound says what there is; kUnsupported:
     /// a path to neither a file nor a folder.
     [[nodiscard]] Result<std::filesystem::path> resolve(const std::string& nameOrPath) const;
-    /// Adds a model in place, without a copy. kNotFound when there is none at that path.
-    [[nodiscard]] Status link(const std::filesystem::path& model);
+    /// Adds a model in place, without a copy; gives the name it is listed by. kNotFound when there
+    /// is none at that path.
+    [[nodiscard]] Result<std::string> link(const std::filesystem::path& model);
     /// Deletes a model of the models folder; forgets a linked one.
     [[nodiscard]] Status remove(const std::string& name);
     /// "starter", "pypi:NAME" or an https URL; the first and the last are not fetched again when

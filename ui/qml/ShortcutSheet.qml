@@ -26,7 +26,7 @@ Sheet {
                 [qsTr("Space"), qsTr("Pause the monitor")],
                 ["F11", qsTr("Full screen")],
                 ["Ctrl+Q", qsTr("Quit")],
-                ["?", qsTr("This help")]
+                ["F1, ?", qsTr("This help")]
             ]
             RowLayout {
                 required property var modelData

@@ -57,7 +57,8 @@ Status ShelvedModels::add(const std::filesystem::path& model) {
     if (liesIn(model, m_folders.models())) {
         return {};
     }
-    return m_library.link(model);
+    auto linked = m_library.link(model);
+    return linked ? Status() : forward(linked);
 }
 
 Status ShelvedModels::forget(const std::filesystem::path& model) {

@@ -43,6 +43,19 @@ TEST_F(ModelLibraryTest, ListsFilesFoldersAndLinks) {
     EXPECT_EQ(models[3].name, "hf");
 }
 
+TEST_F(ModelLibraryTest, ALinkIsListedByTheNameThatItGives) {
+    const fs::path folder = m_temp.path() / "elsewhere" / "poet";
+    write(folder / "config.json", "{}");
+    write(folder / "model.safetensors", "x");
+    for (const fs::path& path : {folder / "", folder / ".", folder}) {
+        const auto name = m_library.link(path);
+        ASSERT_TRUE(name) << name.error().message;
+        EXPECT_EQ(*name, "poet") << path;
+    }
+    EXPECT_TRUE(m_library.remove("poet")) << "it was one link";
+    EXPECT_FALSE(m_library.remove("poet"));
+}
+
 TEST_F(ModelLibraryTest, RemovingALinkLeavesTheFile) {
     const fs::path linked = m_temp.path() / "elsewhere" / "a.gguf";
     write(linked, "GGUF");
