@@ -8,7 +8,8 @@ namespace {
 
 constexpr int kQuietMs = 400;
 
-void watchOnly(QFileSystemWatcher& watcher, const QStringList& paths) {
+// Whether something is watched that was not.
+bool watchOnly(QFileSystemWatcher& watcher, const QStringList& paths) {
     QSet<QString> wanted;
     for (const QString& path : paths) {
         const QString folder = QFileInfo(path).path();
@@ -23,9 +24,8 @@ void watchOnly(QFileSystemWatcher& watcher, const QStringList& paths) {
     if (const auto gone = (watched - wanted).values(); !gone.isEmpty()) {
         watcher.removePaths(gone);
     }
-    if (const auto added = (wanted - watched).values(); !added.isEmpty()) {
-        watcher.addPaths(added);
-    }
+    const QStringList added = (wanted - watched).values();
+    return !added.isEmpty() && watcher.addPaths(added).size() < added.size();
 }
 
 }  // namespace
@@ -52,7 +52,13 @@ void FileWatch::watch(const std::vector<std::filesystem::path>& paths) {
         names.append(QString::fromStdString(path.string()));
     }
     QMetaObject::invokeMethod(
-        m_watcher, [watcher = m_watcher, names] { watchOnly(*watcher, names); },
+        m_watcher,
+        [this, names] {
+            if (watchOnly(*m_watcher, names)) {
+                QMetaObject::invokeMethod(
+                    this, [this] { m_quiet.start(); }, Qt::QueuedConnection);
+            }
+        },
         Qt::QueuedConnection);
 }
 

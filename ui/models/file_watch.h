@@ -19,7 +19,7 @@ public:
     explicit FileWatch(QObject* parent = nullptr);
     ~FileWatch() override;
     /// Watches these, and nothing else any more. For one that is not there its folder is watched:
-    /// it may come back.
+    /// it may come back. What is new is told once: it may have changed before it was watched.
     void watch(const std::vector<std::filesystem::path>& paths);
 
 signals:
