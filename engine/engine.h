@@ -65,12 +65,16 @@ public:
     /// is written meanwhile.
     [[nodiscard]] virtual Result<std::shared_ptr<const LoadedModel>> load(
         const LoadOptions& options, std::function<bool(const LoadProgress&)> progress) = 0;
-    /// Keeps a name for a model or an adapter that will be loaded: until its load ends, one way or
-    /// the other, requests for it are kUnavailable. kConflict when the name is taken.
+    /// Keeps a name for a model or an adapter that will be loaded: until it is, or the name is
+    /// withdrawn, requests for it are kUnavailable, also after a load that failed. kConflict when
+    /// the name is taken.
     [[nodiscard]] virtual Status announce(const std::string& /*name*/) {
         return fail(ErrorCode::kUnsupported, "this engine takes no announcements");
     }
-    /// What is announced and the models that are being loaded, by name.
+    /// Takes an announcement back; nothing happens to a name that is not announced, or is being
+    /// loaded.
+    virtual void withdraw(const std::string& /*name*/) {}
+    /// What is announced and what is being loaded, models and adapters, by name.
     [[nodiscard]] virtual std::vector<LoadingModel> loading() const { return {}; }
     /// Cancels the model's requests, waits for the step in flight and frees it.
     [[nodiscard]] virtual Status unload(const std::string& model) = 0;

@@ -18,7 +18,7 @@ engine::AdapterOptions parseSpec(const std::string& spec) {
     const bool isNamed = equals != std::string::npos && equals > 0 && spec.find('/') >= equals &&
                          !std::filesystem::exists(spec, ignored);
     if (!isNamed) {
-        return {.path = spec, .name = {}, .model = {}};
+        return {.path = spec, .name = engine::nameOfPath(spec), .model = {}};
     }
     return {.path = spec.substr(equals + 1), .name = spec.substr(0, equals), .model = {}};
 }
@@ -31,9 +31,10 @@ Result<std::shared_ptr<const engine::LoadedAdapter>> loadForAny(engine::Engine& 
         options.model = model->name;
         adapter = engine.loadAdapter(options);
         if (adapter) {
-            break;
+            return adapter;
         }
     }
+    engine.withdraw(options.name);
     return adapter;
 }
 

@@ -102,7 +102,7 @@ Status announceAll(engine::Engine& engine, const std::vector<engine::LoadOptions
         names.push_back(load.name);
     }
     for (const engine::AdapterOptions& adapter : adapters) {
-        names.push_back(adapter.name.empty() ? engine::nameOfPath(adapter.path) : adapter.name);
+        names.push_back(adapter.name);
     }
     for (const std::string& name : names) {
         if (Status status = engine.announce(name); !status) {

@@ -35,6 +35,7 @@ public:
     Result<std::shared_ptr<const LoadedModel>> load(
         const LoadOptions& asked, std::function<bool(const LoadProgress&)> progress) override;
     Status announce(const std::string& name) override;
+    void withdraw(const std::string& name) override;
     std::vector<LoadingModel> loading() const override { return m_directory.loading(); }
     Status unload(const std::string& model) override;
     std::vector<std::shared_ptr<const LoadedModel>> models() const override;
@@ -103,11 +104,12 @@ Result<std::shared_ptr<const LoadedModel>> EngineImpl::load(
         if (entry.error().code == ErrorCode::kOutOfMemory) {
             entry.error().message += adviceToUnload();
         }
-    } else {
-        m_directory.add(*entry);
+        m_directory.giveUpLoad(options.name);
+        return forward(entry);
     }
+    m_directory.add(*entry);
     m_directory.release(options.name);
-    return entry ? entry->model : Result<std::shared_ptr<const LoadedModel>>(forward(entry));
+    return entry->model;
 }
 
 std::string EngineImpl::adviceToUnload() const {
@@ -153,6 +155,10 @@ Status EngineImpl::announce(const std::string& name) {
         return failField("path", "no model was named");
     }
     return reserveName(name, ModelDirectory::Use::kAnnounced);
+}
+
+void EngineImpl::withdraw(const std::string& name) {
+    m_directory.withdraw(name);
 }
 
 Status EngineImpl::unload(const std::string& name) {
@@ -209,7 +215,11 @@ Result<std::shared_ptr<const LoadedAdapter>> EngineImpl::loadAdapter(const Adapt
     if (!adapter && adapter.error().code == ErrorCode::kOutOfMemory) {
         adapter.error().message += adviceToUnload();
     }
-    m_directory.release(options.name);
+    if (adapter) {
+        m_directory.release(options.name);
+    } else {
+        m_directory.giveUpLoad(options.name);
+    }
     return adapter;
 }
 

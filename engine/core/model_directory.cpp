@@ -26,7 +26,8 @@ Status ModelDirectory::reserve(const std::string& name, Use use) {
     if (m_adapters.contains(name)) {
         return fail(ErrorCode::kConflict, "an adapter named " + name + " is loaded");
     }
-    const auto [kept, isNew] = m_reserved.try_emplace(name, Reservation{.use = use});
+    const auto [kept, isNew] = m_reserved.try_emplace(
+        name, Reservation{.use = use, .isAnnounced = use == Use::kAnnounced});
     if (!isNew && (kept->second.use != Use::kAnnounced || use == Use::kAnnounced)) {
         return fail(ErrorCode::kConflict, "a model named " + name + " is being loaded or unloaded");
     }
@@ -37,6 +38,27 @@ Status ModelDirectory::reserve(const std::string& name, Use use) {
 void ModelDirectory::release(const std::string& name) {
     const std::lock_guard lock(m_mutex);
     m_reserved.erase(name);
+}
+
+void ModelDirectory::giveUpLoad(const std::string& name) {
+    const std::lock_guard lock(m_mutex);
+    const auto kept = m_reserved.find(name);
+    if (kept == m_reserved.end()) {
+        return;
+    }
+    if (kept->second.isAnnounced) {
+        kept->second = {.use = Use::kAnnounced, .isAnnounced = true};
+    } else {
+        m_reserved.erase(kept);
+    }
+}
+
+void ModelDirectory::withdraw(const std::string& name) {
+    const std::lock_guard lock(m_mutex);
+    const auto kept = m_reserved.find(name);
+    if (kept != m_reserved.end() && kept->second.use == Use::kAnnounced) {
+        m_reserved.erase(kept);
+    }
 }
 
 void ModelDirectory::note(const std::string& name, const LoadProgress& progress) {
@@ -52,7 +74,7 @@ std::vector<LoadingModel> ModelDirectory::loading() const {
     for (const auto& [name, kept] : m_reserved) {
         if (kept.use == Use::kAnnounced) {
             loading.push_back({.name = name, .progress = {}});
-        } else if (kept.use == Use::kLoadsModel) {
+        } else if (comes(kept.use)) {
             loading.push_back({.name = name, .progress = kept.progress});
         }
     }
@@ -128,10 +150,11 @@ std::string ModelDirectory::loadingNames() const {
 Error ModelDirectory::missing(const std::string& name) const {
     const auto kept = m_reserved.find(name);
     if (kept != m_reserved.end() && comes(kept->second.use)) {
-        const auto& [use, progress] = kept->second;
+        const Use use = kept->second.use;
         const std::string how = use == Use::kAnnounced ? " waits to be loaded" : " is loading";
-        const std::string far =
-            use == Use::kLoadsModel ? " (" + progressText(progress) + ")" : std::string();
+        const std::string far = use == Use::kLoadsModel
+                                    ? " (" + progressText(kept->second.progress) + ")"
+                                    : std::string();
         return {.code = ErrorCode::kUnavailable,
                 .message = "model " + name + how + far + "; try again soon",
                 .cause = {},

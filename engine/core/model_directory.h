@@ -27,7 +27,12 @@ public:
     /// Keeps a name while what it is to name is announced or loaded; one that was announced may be
     /// kept for its load. kConflict when it is taken.
     [[nodiscard]] Status reserve(const std::string& name, Use use);
+    /// Ends the keeping: the name names something now, or nothing for good.
     void release(const std::string& name);
+    /// Ends a load that failed: a name that was announced is announced again.
+    void giveUpLoad(const std::string& name);
+    /// As Engine::withdraw.
+    void withdraw(const std::string& name);
     /// How far the load is for which the name is kept.
     void note(const std::string& name, const LoadProgress& progress);
     /// As Engine::loading.
@@ -64,6 +69,7 @@ private:
 
     struct Reservation {
         Use use = Use::kAnnounced;
+        bool isAnnounced = false;  // by whatever use it is kept for now
         LoadProgress progress;
     };
     mutable std::mutex m_mutex;

@@ -154,9 +154,8 @@ HttpResponse describeHealth(const engine::Engine& engine) {
 
 HttpResponse listModels(const engine::Engine& engine) {
     const auto coming = engine.loading();  // first: what is loaded meanwhile must not be missed
-    const auto models = engine.models();
     Json list{{"object", "list"}, {"data", Json::array()}};
-    for (const auto& model : models) {
+    for (const auto& model : engine.models()) {
         list["data"].push_back(modelJson(*model));
     }
     for (const auto& adapter : engine.adapters()) {
@@ -165,7 +164,9 @@ HttpResponse listModels(const engine::Engine& engine) {
         }
     }
     for (const engine::LoadingModel& model : coming) {
-        if (std::ranges::find(models, model.name, &engine::LoadedModel::name) == models.end()) {
+        const bool isListed = std::ranges::any_of(
+            list["data"], [&](const Json& listed) { return listed["id"] == model.name; });
+        if (!isListed) {
             list["data"].push_back(loadingJson(model));
         }
     }

@@ -11,10 +11,9 @@ namespace quern::app {
 /// GET /health and /ready: 200 when models are loaded and no other is to come; else 503, with a
 /// stage and a percentage while one loads. No names: those are for whoever has a key.
 [[nodiscard]] HttpResponse describeHealth(const engine::Engine& engine);
-/// The small answers about models and tokens. Each responds before it returns, but for tokenizing a
-/// chat, which is prepared on the engine's pool.
-/// What is loaded, then what is loading.
+/// GET /v1/models: what is loaded, then what is loading.
 [[nodiscard]] HttpResponse listModels(const engine::Engine& engine);
+/// GET /v1/models/NAME
 [[nodiscard]] HttpResponse describeModel(const engine::Engine& engine, const std::string& name);
 /// POST /tokenize {model, prompt | messages, add_special_tokens}: ids and pieces.
 [[nodiscard]] HttpResponse tokenize(const engine::Engine& engine, const std::string& body);

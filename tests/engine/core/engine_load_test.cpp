@@ -6,6 +6,7 @@
 #include <future>
 #include <thread>
 
+#include "engine/core/model_directory.h"
 #include "tests/engine/core/core_helpers.h"
 #include "tests/support/temp_folder.h"
 
@@ -184,9 +185,34 @@ TEST(EngineLoad, NamesAreKnownBeforeTheirModelsAreThere) {
     LoadOptions tooLong = named("b");
     tooLong.contextTokens = 5000;
     EXPECT_FALSE(engine->load(tooLong, {}));
-    EXPECT_TRUE(engine->loading().empty()) << "a load that failed keeps no name";
+    EXPECT_EQ(refusal("b").code, ErrorCode::kUnavailable) << "its load may be tried again";
+    EXPECT_FALSE(engine->loading().at(0).progress);
+    engine->withdraw("b");
+    EXPECT_TRUE(engine->loading().empty());
     EXPECT_EQ(refusal("b").code, ErrorCode::kNotFound);
     EXPECT_EQ(engine->announce("a").error().code, ErrorCode::kConflict) << "it is loaded";
+    engine->withdraw("a");
+    EXPECT_TRUE(engine->find("a"));
+    LoadOptions unasked = tooLong;
+    unasked.name = "c";
+    EXPECT_FALSE(engine->load(unasked, {}));
+    EXPECT_EQ(refusal("c").code, ErrorCode::kNotFound) << "it was never announced";
+}
+
+TEST(ModelDirectory, AnAdapterThatLoadsIsToCome) {
+    ModelDirectory directory;
+    ASSERT_TRUE(directory.reserve("p", ModelDirectory::Use::kAnnounced));
+    ASSERT_TRUE(directory.reserve("p", ModelDirectory::Use::kLoadsAdapter));
+    ASSERT_EQ(directory.loading().size(), 1U);
+    EXPECT_TRUE(directory.loading()[0].progress);
+    directory.withdraw("p");
+    EXPECT_EQ(directory.loading().size(), 1U) << "it is being loaded";
+    directory.giveUpLoad("p");
+    ASSERT_EQ(directory.loading().size(), 1U) << "another model may take it";
+    EXPECT_FALSE(directory.loading()[0].progress);
+    ASSERT_TRUE(directory.reserve("p", ModelDirectory::Use::kLoadsAdapter));
+    directory.release("p");
+    EXPECT_TRUE(directory.loading().empty());
 }
 
 TEST(EngineLoad, ShutdownCancelsALoad) {
