@@ -116,8 +116,8 @@ struct LoadOptions {
     std::int64_t adapterBytes = 0;   // kept free for adapters that are loaded next
 };
 
-/// Whether the model can be loaded so, as far as its headers tell: kInvalidArgument names the value
-/// that cannot be and what could. Memory is another question: estimateFit.
+/// Whether the model can be loaded so, by its headers: kUnsupported, or kInvalidArgument that names
+/// the value that cannot be and what could. Memory is another question: estimateFit.
 [[nodiscard]] Status checkLoadOptions(const ModelInfo& info, const LoadOptions& options);
 
 struct FitItem {

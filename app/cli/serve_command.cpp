@@ -78,14 +78,13 @@ Result<std::vector<engine::LoadOptions>> plannedLoads(const ServeOptions& option
         load->adapterBytes = *adapterBytes;
         loads.push_back(std::move(*load));
     }
-    // The load of the first one tells by itself, before anything else is loaded.
-    for (std::size_t i = 1; i < loads.size(); ++i) {
-        auto info = engine::inspectModel(loads[i].path);
+    for (const engine::LoadOptions& load : loads) {
+        auto info = engine::inspectModel(load.path);
         if (!info) {
             return forward(info);
         }
-        if (Status status = engine::checkLoadOptions(*info, loads[i]); !status) {
-            status.error().message = loads[i].name + ": " + status.error().message;
+        if (Status status = engine::checkLoadOptions(*info, load); !status) {
+            status.error().message = load.name + ": " + status.error().message;
             return forward(status);
         }
     }

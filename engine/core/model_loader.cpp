@@ -184,6 +184,9 @@ Result<std::unique_ptr<Runner>> makeRunner(OpenedModel& opened, const LoadOption
                                 .contextTokens = options.contextTokens,
                                 .pooling = options.pooling};
     runnerOptions.compile.progress = [&](double share) {
+    if (!info.isSupported) {
+        return fail(ErrorCode::kUnsupported, info.whyNot);
+    }
         return reporter.report(LoadStage::kWeights,
                                kReadShare + (kWeightsShare - kReadShare) * share);
     };

@@ -1,7 +1,9 @@
 """`quern serve` from its first moment to its last: while models load, when it is ended, when it is asked wrongly."""
 import json
 import os
+import pathlib
 import re
+import shutil
 import signal
 import subprocess
 import tempfile
@@ -79,7 +81,7 @@ class Loading(unittest.TestCase):
 
 
 class Refusals(unittest.TestCase):
-    def refused(self, *arguments):
+    def refused(self, *arguments, status=2):
         ran = quern("serve", *arguments, "--port", 0)
         self.assertEqual(ran.returncode, 2, ran.stderr)
         self.assertNotIn(b"serving", ran.stderr)
@@ -93,6 +95,11 @@ class Refusals(unittest.TestCase):
         small = quern_program.golden("models/gemma3")
         self.assertIn("gemma3: ctx is 512; it must be from 1 to 256", self.refused(model, small, "--ctx", 512))
 
+        with tempfile.TemporaryDirectory(prefix="quern-system-") as folder:
+            shutil.copytree(small, folder, dirs_exist_ok=True)
+            config = pathlib.Path(folder, "config.json")
+            config.write_text(re.sub(r'"model_type": *"\w+"', '"model_type": "windmill"', config.read_text()))
+            self.assertIn("windmill", self.refused(model, folder, status=3))
 
 if __name__ == "__main__":
     quern_program.main()
