@@ -8,6 +8,7 @@
 
 #include "engine/core/byte_text.h"
 #include "engine/core/kv_sizing.h"
+#include "engine/core/model_files.h"
 #include "engine/formats/file_mapping.h"
 #include "engine/metrics/process_memory.h"
 #include "kernels/quant.h"
@@ -109,16 +110,6 @@ tl::unexpected<Error> cancelled(const std::string& name) {
     return fail(ErrorCode::kCancelled, "loading " + name + " was cancelled");
 }
 
-/// When a model's file, or the newest file of its folder, was written last.
-std::filesystem::file_time_type writtenAt(const std::filesystem::path& model) {
-    std::error_code ignored;
-    auto newest = std::filesystem::last_write_time(model, ignored);
-    for (const auto& entry : std::filesystem::directory_iterator(model, ignored)) {
-        newest = std::max(newest, entry.last_write_time(ignored));
-    }
-    return newest;
-}
-
 bool hasQuantizedWeights(Runner& runner) {
     return std::ranges::any_of(runner.program().ops().weights, [](const kernels::Weight& weight) {
         return kernels::traits(weight.type).isQuantized;
@@ -184,9 +175,6 @@ Result<std::unique_ptr<Runner>> makeRunner(OpenedModel& opened, const LoadOption
                                 .contextTokens = options.contextTokens,
                                 .pooling = options.pooling};
     runnerOptions.compile.progress = [&](double share) {
-    if (!info.isSupported) {
-        return fail(ErrorCode::kUnsupported, info.whyNot);
-    }
         return reporter.report(LoadStage::kWeights,
                                kReadShare + (kWeightsShare - kReadShare) * share);
     };
@@ -196,6 +184,9 @@ Result<std::unique_ptr<Runner>> makeRunner(OpenedModel& opened, const LoadOption
 }  // namespace
 
 Status checkLoadOptions(const ModelInfo& info, const LoadOptions& options) {
+    if (!info.isSupported) {
+        return fail(ErrorCode::kUnsupported, info.whyNot);
+    }
     ModelInfo pooled = info;
     LoadOptions resolved = options;
     std::vector<std::string> notes;
@@ -254,7 +245,7 @@ Result<LoadResult> loadModel(ModelFactory& factory, MemoryLedger& ledger, const 
         return cancelled(asked.name);
     }
     const CutWatch watch;
-    const auto written = writtenAt(asked.path);
+    const FileTimes written = modelFileTimes(asked.path);
     auto model = std::make_shared<LoadedModel>();
     model->name = asked.name;
     model->options = asked;
@@ -283,7 +274,7 @@ Result<LoadResult> loadModel(ModelFactory& factory, MemoryLedger& ledger, const 
     if (Status status = watch.check(asked.path); !status) {
         return forward(status);
     }
-    if (writtenAt(asked.path) != written) {
+    if (modelFileTimes(asked.path) != written) {
         return fail(ErrorCode::kIo, asked.path.string() +
                                         " was written while it was loaded; try again when whatever "
                                         "writes it has finished");

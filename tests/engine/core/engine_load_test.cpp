@@ -234,32 +234,49 @@ TEST(EngineLoad, ShutdownCancelsALoad) {
 }
 
 TEST(EngineLoad, AModelThatIsWrittenWhileItLoadsIsRefused) {
-    const TempFolder folder;
-    const auto file = folder.path() / "m.gguf";
-    std::ofstream(file) << "weights";
-    bool isWritten = true;
+    const TempFolder temp;
+    const auto folder = temp.path();
+    std::filesystem::path written;
     FakeEngineModel model;
     model.beforeWeights = [&]() -> Status {
-        if (isWritten) {
-            std::ofstream(file, std::ios::in) << "WEIGHTS";  // in place, no shorter
-        }
+        std::ofstream(written, std::ios::app) << "WEIGHTS";
         return {};
     };
-    auto engine = makeEngineForTest(model);
-    LoadOptions options;
-    for (const auto& path : {file, folder.path()}) {
-        options.path = path;
-        isWritten = true;
-        std::filesystem::last_write_time(
-            file, std::filesystem::file_time_type::clock::now() - std::chrono::hours(1));
-        std::filesystem::last_write_time(folder.path(), std::filesystem::last_write_time(file));
-        const auto refused = engine->load(options, {});
-        ASSERT_FALSE(refused) << path;
-        EXPECT_EQ(refused.error().code, ErrorCode::kIo);
-        EXPECT_NE(refused.error().message.find("was written while it was loaded"),
-                  std::string::npos);
-        isWritten = false;
-        EXPECT_TRUE(engine->load(options, {})) << path;
+    const struct {
+        std::filesystem::path model;
+        std::filesystem::path written;
+        bool isOfModel;
+    } cases[] = {
+        {folder / "m.gguf", folder / "m.gguf", true},
+        {folder / "m.gguf", folder / "other.gguf", false},
+        {folder / "s-00001-of-00002.gguf", folder / "s-00002-of-00002.gguf", true},
+        {folder / "s-00001-of-00002.gguf", folder / "t-00002-of-00002.gguf", false},
+        {folder, folder / "config.json", true},
+        {folder, folder / "tokenizer.json", true},
+        {folder, folder / "model.safetensors", true},
+        {folder, folder / "README.md", false},
+        {folder, folder / ".config.json.swp", false},
+        {folder, folder / "converted.gguf", false},
+    };
+    for (const auto& c : cases) {
+        for (const auto& file : {c.model, c.written}) {
+            if (file != folder) {
+                std::ofstream(file) << "weights";
+                std::filesystem::last_write_time(
+                    file, std::filesystem::file_time_type::clock::now() - std::chrono::hours(1));
+            }
+        }
+        written = c.written;
+        auto engine = makeEngineForTest(model);
+        LoadOptions options;
+        options.path = c.model;
+        const auto loaded = engine->load(options, {});
+        ASSERT_EQ(loaded.has_value(), !c.isOfModel) << c.model << " " << c.written;
+        if (!loaded) {
+            EXPECT_EQ(loaded.error().code, ErrorCode::kIo);
+            EXPECT_NE(loaded.error().message.find("was written while it was loaded"),
+                      std::string::npos);
+        }
     }
 }
 
