@@ -40,7 +40,8 @@ Status checkTask(const LoadedModel& model, const Request& request) {
     if (!request.vector) {
         return task == ModelTask::kGenerate
                    ? Status()
-                   : failField("model", whatItGives(model) + " and cannot reply to a prompt");
+                   : failField("model", whatItGives(model) + " and cannot reply to a prompt",
+                               ErrorCode::kUnsupported);
     }
     if (request.choices != 1) {
         return failField("n",
@@ -48,17 +49,20 @@ Status checkTask(const LoadedModel& model, const Request& request) {
     }
     if (request.vector->isScore) {
         if (task != ModelTask::kScore) {
-            return failField("model", whatItGives(model) + " and has no head that scores");
+            return failField("model", whatItGives(model) + " and has no head that scores",
+                             ErrorCode::kUnsupported);
         }
-        return model.info.vectorSize == 1
-                   ? Status()
-                   : failField("model", "model " + model.name + " tells " +
-                                            std::to_string(model.info.vectorSize) +
-                                            " labels apart; a score is of one");
+        return model.info.vectorSize == 1 ? Status()
+                                          : failField("model",
+                                                      "model " + model.name + " tells " +
+                                                          std::to_string(model.info.vectorSize) +
+                                                          " labels apart; a score is of one",
+                                                      ErrorCode::kUnsupported);
     }
     return task == ModelTask::kEmbed
                ? Status()
-               : failField("model", whatItGives(model) + " and gives no vectors of texts");
+               : failField("model", whatItGives(model) + " and gives no vectors of texts",
+                           ErrorCode::kUnsupported);
 }
 
 Status fitVectorPrompt(const LoadedModel& model, PreparedRequest& prepared) {

@@ -4,8 +4,8 @@
 
 namespace quern::engine {
 
-/// Whether the request wants what the model gives: tokens, a vector or a score. The error says what
-/// the model is for.
+/// Whether the request wants what the model gives: tokens, a vector or a score. kUnsupported says
+/// what the model is for.
 [[nodiscard]] Status checkTask(const LoadedModel& model, const Request& request);
 
 /// The limits of a request for a vector: dimensions, and the length of its text, which is cut only

@@ -130,9 +130,9 @@ class CommandLine(unittest.TestCase):
 
     def test_what_a_model_cannot_do(self):
         model = quern_program.starter()
-        self.ends(USAGE, "embed", model, "x")
+        self.ends(NO_MODEL, "embed", model, "x")
         self.ends(USAGE, "embed", model, "x", "--pooling", "nonsense")
-        self.ends(USAGE, "rerank", model, "q", "d")
+        self.ends(NO_MODEL, "rerank", model, "q", "d")
         self.ends(NO_MODEL, "run", model, "hi", "--suffix", "x")
         self.ends(USAGE, "run", model, "")
         self.ends(USAGE, "run", model, "hi", "--stop", "")

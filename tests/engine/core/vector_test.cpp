@@ -162,8 +162,10 @@ TEST(Vectors, AModelGivesOnlyWhatItIsFor) {
     chat.prompt = TokenPrompt{1, 2};
     EXPECT_EQ(refusalOf(*embedder, chat).message,
               "model m turns texts into vectors and cannot reply to a prompt");
+    EXPECT_EQ(refusalOf(*embedder, chat).code, ErrorCode::kUnsupported);
     EXPECT_EQ(refusalOf(*generator, vectorOf({1, 2})).message,
               "model m generates text and gives no vectors of texts");
+    EXPECT_EQ(refusalOf(*generator, vectorOf({1, 2})).code, ErrorCode::kUnsupported);
     EXPECT_EQ(refusalOf(*embedder, vectorOf({1, 2}, {.isScore = true})).message,
               "model m turns texts into vectors and has no head that scores");
 }
