@@ -76,13 +76,13 @@ class Scripts(unittest.TestCase):
                                     stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
             here.stdin.write(b"Hello\n")
             here.stdin.flush()
-            while b"TTFT" not in here.stderr.readline():
-                pass
+            self.assertTrue(any(b"TTFT" in line for line in iter(here.stderr.readline, b"")))
             there = quern("chat", model, "--resume", "--max-tokens", 4, stdin=b"There\n", data_dir=data)
             self.assertEqual(there.returncode, 0, there.stderr)
             here.communicate(b"/again\nHere\n", timeout=quern_program.PATIENCE)
             self.assertEqual(here.returncode, 0)
             with contextlib.closing(sqlite3.connect(data / "quern.db")) as database:
+            self.addCleanup(here.kill)
                 tree = database.execute("SELECT id, parent, role, text FROM messages ORDER BY id").fetchall()
             said = {text: parent for _, parent, role, text in tree if role == "user"}
             hello, first, _, _, again = (row[0] for row in tree[:5])

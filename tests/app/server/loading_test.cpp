@@ -31,6 +31,12 @@ protected:
         m_server = std::move(*started);
     }
 
+    void TearDown() override {
+        if (m_load.valid()) {  // a test that failed held it
+            m_go.set_value();
+        }
+    }
+
     /// Returns when the load is held.
     void beginLoad(const std::string& name) {
         m_arrived = {};

@@ -261,7 +261,8 @@ TEST_F(ServerTest, WhoComesWhileItEndsIsToldSo) {
     running.send(httpRequest("POST", "/v1/chat/completions", kChat));
     const auto id = waitRunning(1).at(0);
     std::jthread ending([&] { m_server->stop(std::chrono::seconds(20)); });
-    while (statusOf(ask("GET", "/health")) != 503) {
+    const auto patience = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    while (statusOf(ask("GET", "/health")) != 503 && std::chrono::steady_clock::now() < patience) {
         std::this_thread::yield();
     }
     for (const auto& answer : {ask("POST", "/v1/chat/completions", kChat), [&] {

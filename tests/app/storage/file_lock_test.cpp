@@ -1,6 +1,7 @@
 #include "app/storage/file_lock.h"
 
 #include <gtest/gtest.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -39,6 +40,7 @@ TEST_F(FileLockTest, IsFreeWhenItsHolderIsKilled) {
     ASSERT_EQ(::pipe(ready), 0);
     const pid_t holder = ::fork();
     if (holder == 0) {
+        ::prctl(PR_SET_PDEATHSIG, SIGKILL);
         const auto lock = FileLock::tryTake(m_file, "x");
         [[maybe_unused]] const auto told = ::write(ready[1], lock ? "y" : "n", 1);
         while (true) {
