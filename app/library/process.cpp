@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstring>
 
@@ -18,7 +19,7 @@ namespace {
 
 constexpr std::size_t kKeptBytes = 64 * 1024;
 constexpr int kAskEveryMs = 100;
-constexpr int kAsksUntilKill = 20;  // a program that will not end gets two seconds
+constexpr auto kGrace = std::chrono::seconds(2);  // for a program that was told to end
 
 /// A pipe's two ends; what is still open is closed.
 struct Pipe {
@@ -58,25 +59,33 @@ struct Pipe {
     ::_exit(127);
 }
 
-/// A program that was started, until it has ended.
+/// A program that was started. One that was not waited for is killed, with its group.
 class Child {
 public:
     explicit Child(pid_t pid) : m_pid(pid) {}
-    void signalGroup(int signal) const {
-        // Before it has made its group, itself.
-        if (::kill(-m_pid, signal) != 0) {
-            ::kill(m_pid, signal);
+    ~Child() {
+        if (!m_isReaped) {
+            signalGroup(SIGKILL);
+            [[maybe_unused]] const int status = wait();
         }
     }
-    [[nodiscard]] int wait() const {
+    Child(const Child&) = delete;
+    Child& operator=(const Child&) = delete;
+
+    /// The group is there once the program runs.
+    void signalGroup(int signal) const { ::kill(-m_pid, signal); }
+    /// Once.
+    [[nodiscard]] int wait() {
         int status = 0;
         while (::waitpid(m_pid, &status, 0) < 0 && errno == EINTR) {
         }
+        m_isReaped = true;
         return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
     }
 
 private:
     pid_t m_pid;
+    bool m_isReaped = false;
 };
 
 // The child's errno when there was no such program; 0 once it runs.
@@ -112,7 +121,7 @@ Result<ProcessResult> runProcess(const std::vector<std::string>& arguments,
     if (pid < 0) {
         return fail(ErrorCode::kIo, "cannot start " + arguments.at(0), std::strerror(errno));
     }
-    const Child child(pid);
+    Child child(pid);
     Pipe::closeEnd(output.ends[1]);
     Pipe::closeEnd(trouble.ends[1]);
     if (const int why = startTrouble(trouble.ends[0]); why != 0) {
@@ -122,7 +131,7 @@ Result<ProcessResult> runProcess(const std::vector<std::string>& arguments,
 
     ProcessResult result;
     bool isCancelled = false;
-    int asksSince = 0;
+    auto killAt = std::chrono::steady_clock::time_point::max();
     for (bool isOpen = true; isOpen;) {
         pollfd waiting{.fd = output.ends[0], .events = POLLIN, .revents = 0};
         std::string fresh;
@@ -139,8 +148,10 @@ Result<ProcessResult> runProcess(const std::vector<std::string>& arguments,
         if (!isCancelled && keepGoing && !keepGoing(fresh)) {
             isCancelled = true;
             child.signalGroup(SIGTERM);
-        } else if (isCancelled && ++asksSince == kAsksUntilKill) {
+            killAt = std::chrono::steady_clock::now() + kGrace;
+        } else if (std::chrono::steady_clock::now() >= killAt) {
             child.signalGroup(SIGKILL);
+            killAt = std::chrono::steady_clock::time_point::max();
         }
     }
     result.exitCode = child.wait();

@@ -1,9 +1,14 @@
 #include "app/library/process.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <csignal>
+#include <filesystem>
+#include <stdexcept>
+
+#include "tests/support/temp_folder.h"
 
 namespace quern::app {
 namespace {
@@ -37,8 +42,8 @@ TEST(Process, TellsWhatIsWrittenWhileItRuns) {
 
 TEST(Process, WhatItStartedEndsWithIt) {
     // The one that sleeps holds the pipe open: the call would last as long as it.
-    const auto ran =
-        runProcess({"sh", "-c", "sleep 600 & sleep 600"}, [](const auto&) { return false; });
+    const auto ran = runProcess({"sh", "-c", "sleep 600 & echo started; sleep 600"},
+                                [](const std::string& fresh) { return fresh.empty(); });
     ASSERT_FALSE(ran);
     EXPECT_EQ(ran.error().code, ErrorCode::kCancelled);
 }
@@ -52,6 +57,39 @@ TEST(Process, OneThatWillNotEndIsKilled) {
                                 });
     ASSERT_FALSE(ran);
     EXPECT_EQ(ran.error().code, ErrorCode::kCancelled);
+}
+
+TEST(Process, OneThatIsChattyAtItsEndMayFinish) {
+    const test::TempFolder folder;
+    const auto tidied = folder.path() / "tidied";
+    const std::string script =
+        "trap 'seq 1 100000; : > \"$0\"; exit' TERM; echo ready; "
+        "while :; do sleep 1; done";
+    const auto ran = runProcess({"sh", "-c", script, tidied.string()},
+                                [](const std::string& fresh) { return fresh.empty(); });
+    ASSERT_FALSE(ran);
+    EXPECT_EQ(ran.error().code, ErrorCode::kCancelled);
+    EXPECT_TRUE(std::filesystem::exists(tidied));
+}
+
+TEST(Process, AnObserverThatThrowsLeavesNothingRunning) {
+    // The write end is the program's: it is at its end when the program is.
+    int held[2];
+    ASSERT_EQ(::pipe(held), 0);
+    const auto run = [] {
+        return runProcess({"sh", "-c", "sleep 600 & echo started; sleep 600"},
+                          [](const std::string& fresh) {
+                              if (!fresh.empty()) {
+                                  throw std::runtime_error("full");
+                              }
+                              return true;
+                          });
+    };
+    EXPECT_THROW((void)run(), std::runtime_error);
+    ::close(held[1]);
+    char byte = 0;
+    EXPECT_EQ(::read(held[0], &byte, 1), 0);
+    ::close(held[0]);
 }
 
 TEST(Process, CanBeCancelled) {
