@@ -67,7 +67,8 @@ public:
             tellUser("the message is not sent, because it could not be saved");
         }
         m_exitCode = reportError(error);
-        m_isContextFull = error.code == ErrorCode::kContextLength;
+        m_isTooMuchAsked = error.code == ErrorCode::kContextLength && error.field == "max_tokens";
+        m_isContextFull = error.code == ErrorCode::kContextLength && !m_isTooMuchAsked;
         end();
     }
 
@@ -77,9 +78,10 @@ public:
     }
     // After the end: what the program is to say of a refusal.
     [[nodiscard]] int exitCode() const { return m_exitCode; }
-    // After the end: nothing more can be said in this conversation, or not as much as was asked
-    // for.
+    // After the end: nothing more can be said in this conversation.
     [[nodiscard]] bool isContextFull() const { return m_isContextFull; }
+    // After the end: there is room, but not for as long a reply as was asked for.
+    [[nodiscard]] bool isTooMuchAsked() const { return m_isTooMuchAsked; }
     // After the end; 0 when nothing was started.
     [[nodiscard]] app::ConversationId conversation() const { return m_conversation; }
     [[nodiscard]] app::MessageId reply() const { return m_reply; }
@@ -105,6 +107,7 @@ private:
     app::MessageId m_reply = 0;
     int m_exitCode = kExitOk;
     bool m_isContextFull = false;
+    bool m_isTooMuchAsked = false;
     std::mutex m_mutex;
     std::condition_variable m_changed;
     bool m_isOver = false;
@@ -226,6 +229,10 @@ private:
         m_interrupts.setHandler(m_betweenReplies);
         if (printer->isContextFull()) {
             tellWaysOut();
+        } else if (printer->isTooMuchAsked()) {
+            tellUser(
+                "begin again with a smaller --max-tokens, or none: replies end where the "
+                "context does");
         }
         if (printer->reply() == 0) {
             m_exitCode = printer->exitCode();

@@ -49,6 +49,15 @@ class Scripts(unittest.TestCase):
         self.assertEqual(quern("--help").returncode, 0)
         self.assertEqual(quern("doctor").returncode, 0)
 
+    def test_a_chat_that_asks_for_more_than_its_context_is_told_what_to_change(self):
+        with tempfile.TemporaryDirectory() as folder:
+            said = quern("chat", quern_program.starter(), "--ctx", 96, "--max-tokens", 200, stdin=b"Hi\n",
+                         data_dir=folder)
+        self.assertEqual(said.returncode, 2, said.stderr)
+        self.assertIn(b"more than the context of 96 tokens", said.stderr)
+        self.assertIn(b"smaller --max-tokens", said.stderr)
+        self.assertNotIn(b"/new", said.stderr)
+
     def test_a_damaged_file_of_chats_is_kept_and_a_new_one_is_begun(self):
         model = quern_program.starter()
         with tempfile.TemporaryDirectory() as folder:
@@ -74,6 +83,7 @@ class Scripts(unittest.TestCase):
             data = pathlib.Path(folder)
             here = subprocess.Popen([BIN, "chat", model, "--max-tokens", "4", "--data-dir", folder],
                                     stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+            self.addCleanup(here.kill)
             here.stdin.write(b"Hello\n")
             here.stdin.flush()
             self.assertTrue(any(b"TTFT" in line for line in iter(here.stderr.readline, b"")))
@@ -82,7 +92,6 @@ class Scripts(unittest.TestCase):
             here.communicate(b"/again\nHere\n", timeout=quern_program.PATIENCE)
             self.assertEqual(here.returncode, 0)
             with contextlib.closing(sqlite3.connect(data / "quern.db")) as database:
-            self.addCleanup(here.kill)
                 tree = database.execute("SELECT id, parent, role, text FROM messages ORDER BY id").fetchall()
             said = {text: parent for _, parent, role, text in tree if role == "user"}
             hello, first, _, _, again = (row[0] for row in tree[:5])
