@@ -72,7 +72,7 @@ std::string inWords(const Error& error) {
 
 void examineFolder(const app::DataFolders& folders, std::vector<Finding>& findings) {
     if (folders.trouble) {
-        findings.push_back({Verdict::kBad, "data folder", inWords(*folders.trouble)});
+        findings.push_back({Verdict::kBad, "folders", inWords(*folders.trouble)});
     }
     if (const Status writable = app::checkWritable(folders.data); !writable) {
         findings.push_back({Verdict::kBad, "data folder",

@@ -42,6 +42,10 @@ InterruptWatcher::InterruptWatcher() {
                 handler = !isKey && m_ending ? m_ending : m_handler;
             }
             if (!handler) {
+                // The shell's prompt is not to stand behind a line of progress.
+                if (::isatty(STDERR_FILENO) != 0) {
+                    [[maybe_unused]] const auto ended = ::write(STDERR_FILENO, "\n", 1);
+                }
                 ::_exit(kExitInterrupted);
             }
             handler();
