@@ -402,6 +402,7 @@ private:
 }  // namespace quern::cli
 
 int main(int argc, char** argv) {
+    quern::cli::openMissingStreams();
     try {
         quern::cli::InterruptWatcher interrupts;
         return quern::cli::afterOutput(quern::cli::Program(interrupts).run(argc, argv));

@@ -143,6 +143,9 @@ void examineModels(const app::ModelLibrary& library, std::vector<Finding>& findi
         findings.push_back({Verdict::kBad, "models", models.error().message});
         return;
     }
+    if (const Status sound = library.checkLinks(); !sound) {
+        findings.push_back({Verdict::kBad, "linked models", sound.error().message});
+    }
     std::int64_t bytes = 0;
     for (const auto& model : *models) {
         bytes += model.bytes;

@@ -73,6 +73,9 @@ int runModelsList(const app::ModelLibrary& library, bool looksElsewhere, bool as
     if (!models) {
         return reportError(models.error());
     }
+    if (const Status sound = library.checkLinks(); !sound) {
+        tellUser(sound.error().message);
+    }
     const auto elsewhere =
         looksElsewhere ? library.findElsewhere() : std::vector<app::LibraryModel>();
     if (asJsonText) {

@@ -1,5 +1,7 @@
 #include "app/cli/standard_streams.h"
 
+#include <fcntl.h>
+
 #include <cstdio>
 
 #include "app/cli/exit_codes.h"
@@ -9,6 +11,15 @@ namespace quern::cli {
 
 void tellUser(const std::string& line) {
     std::fprintf(stderr, "quern: %s\n", withoutTerminalControls(line).c_str());
+}
+
+void openMissingStreams() {
+    // In order, since open() gives the lowest number that is free.
+    for (const int descriptor : {0, 1, 2}) {
+        if (::fcntl(descriptor, F_GETFD) < 0 && ::open("/dev/null", O_RDONLY) < 0) {
+            return;
+        }
+    }
 }
 
 int afterOutput(int code) {

@@ -121,18 +121,33 @@ fs::path ModelLibrary::linksFile() const {
     return m_folders.data / "linked_models.json";
 }
 
-std::vector<fs::path> ModelLibrary::links() const {
-    std::ifstream in(linksFile());
-    const auto json = nlohmann::json::parse(in, nullptr, false);
+Result<std::vector<fs::path>> ModelLibrary::links() const {
     std::vector<fs::path> paths;
-    if (json.is_array()) {
-        for (const auto& entry : json) {
-            if (entry.is_string()) {
-                paths.emplace_back(entry.get<std::string>());
-            }
-        }
+    std::error_code error;
+    if (!fs::exists(linksFile(), error)) {
+        return paths;
+    }
+    const bool isFile = fs::is_regular_file(linksFile(), error);
+    std::ifstream in;
+    if (isFile) {
+        in.open(linksFile());
+    }
+    const auto json = isFile ? nlohmann::json::parse(in, nullptr, false) : nlohmann::json();
+    if (!json.is_array() || !std::all_of(json.begin(), json.end(),
+                                         [](const auto& entry) { return entry.is_string(); })) {
+        return fail(ErrorCode::kCorrupt, linksFile().string() +
+                                             " is damaged (it should be a list of paths): mend it, "
+                                             "or remove it and link the models again");
+    }
+    for (const auto& entry : json) {
+        paths.emplace_back(entry.get<std::string>());
     }
     return paths;
+}
+
+Status ModelLibrary::checkLinks() const {
+    auto found = links();
+    return found ? Status() : forward(found);
 }
 
 Status ModelLibrary::changeLinks(
@@ -143,11 +158,14 @@ Status ModelLibrary::changeLinks(
         return tl::unexpected<Error>(lock.error());
     }
     auto paths = links();
-    if (auto changed = change(paths); !changed) {
+    if (!paths) {
+        return forward(paths);
+    }
+    if (auto changed = change(*paths); !changed) {
         return changed;
     }
     auto json = nlohmann::json::array();
-    for (const fs::path& path : paths) {
+    for (const fs::path& path : *paths) {
         json.push_back(path.string());
     }
     return writeFileAtomically(
@@ -172,7 +190,8 @@ Result<std::vector<LibraryModel>> ModelLibrary::list() const {
     if (error && error != std::errc::no_such_file_or_directory) {
         return fail(ErrorCode::kIo, "cannot read " + m_folders.models().string(), error.message());
     }
-    for (const fs::path& path : links()) {
+    const auto linked = links();
+    for (const fs::path& path : linked ? *linked : std::vector<fs::path>()) {
         if (isModel(path)) {
             models.push_back({.name = nameOf(path),
                               .path = path,
@@ -247,6 +266,11 @@ Result<std::string> ModelLibrary::link(const fs::path& model) {
     if (fs::is_regular_file(path, error) && !hasGgufMagic(path)) {
         return fail(ErrorCode::kUnsupported,
                     model.string() + " is no GGUF file: it does not begin with 'GGUF'");
+    }
+    if (nameOf(path) == kStarterName) {
+        return fail(ErrorCode::kConflict, "'" + std::string(kStarterName) +
+                                              "' names the starter model; give the file another "
+                                              "name");
     }
     Status saved = changeLinks([&](std::vector<fs::path>& paths) -> Status {
         if (std::find(paths.begin(), paths.end(), path) == paths.end()) {

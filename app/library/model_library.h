@@ -38,8 +38,11 @@ public:
     /// A path as it is, a library name, or "starter". kNotFound says what there is; kUnsupported:
     /// a path to neither a file nor a folder.
     [[nodiscard]] Result<std::filesystem::path> resolve(const std::string& nameOrPath) const;
+    /// kCorrupt when the list of links is damaged: list() leaves out what it may hold, and nothing
+    /// writes over it.
+    [[nodiscard]] Status checkLinks() const;
     /// Adds a model in place, without a copy; gives the name it is listed by. kNotFound when there
-    /// is none at that path.
+    /// is none at that path, kConflict for a file called as the starter model is.
     [[nodiscard]] Result<std::string> link(const std::filesystem::path& model);
     /// Deletes a model of the models folder; forgets a linked one.
     [[nodiscard]] Status remove(const std::string& name);
@@ -51,7 +54,7 @@ public:
 
 private:
     [[nodiscard]] std::filesystem::path linksFile() const;
-    [[nodiscard]] std::vector<std::filesystem::path> links() const;
+    [[nodiscard]] Result<std::vector<std::filesystem::path>> links() const;
     /// Reads the links, changes and saves them while no other program does.
     [[nodiscard]] Status changeLinks(
         const std::function<Status(std::vector<std::filesystem::path>&)>& change) const;

@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 #include <fstream>
+#include <iterator>
 
 #include "tests/support/temp_folder.h"
 
@@ -54,6 +55,36 @@ TEST_F(ModelLibraryTest, ALinkIsListedByTheNameThatItGives) {
     }
     EXPECT_TRUE(m_library.remove("poet")) << "it was one link";
     EXPECT_FALSE(m_library.remove("poet"));
+}
+
+TEST_F(ModelLibraryTest, ADamagedListOfLinksIsNotWrittenOver) {
+    const fs::path model = m_temp.path() / "elsewhere" / "a.gguf";
+    const fs::path list = m_folders.data / "linked_models.json";
+    write(model, "GGUF");
+    write(m_folders.models() / "b.gguf", "x");
+    for (const char* damaged : {"[\"/one.gguf\", \"/tw", "", "null", "[1]"}) {
+        write(list, damaged);
+        const auto refused = m_library.link(model);
+        ASSERT_FALSE(refused) << damaged;
+        EXPECT_EQ(refused.error().code, ErrorCode::kCorrupt);
+        EXPECT_NE(refused.error().message.find("linked_models.json"), std::string::npos);
+        EXPECT_FALSE(m_library.checkLinks());
+        EXPECT_EQ(m_library.list().value().size(), 1U) << "the folder's own are there";
+        std::ifstream in(list);
+        EXPECT_EQ(std::string(std::istreambuf_iterator<char>(in), {}), damaged);
+    }
+    fs::remove(list);
+    fs::create_directory(list);
+    EXPECT_FALSE(m_library.link(model));
+    fs::remove(list);
+    EXPECT_TRUE(m_library.link(model));
+    EXPECT_TRUE(m_library.checkLinks());
+}
+
+TEST_F(ModelLibraryTest, NothingElseIsCalledStarter) {
+    const fs::path model = m_temp.path() / "elsewhere" / "starter.gguf";
+    write(model, "GGUF");
+    EXPECT_EQ(m_library.link(model).error().code, ErrorCode::kConflict);
 }
 
 TEST_F(ModelLibraryTest, RemovingALinkLeavesTheFile) {
