@@ -160,17 +160,17 @@ int runServe(const ServeOptions& options, const app::ModelLibrary& library,
     }
     tellUser("listening on " + (*server)->url() + ", loading");
     const Status loaded = loadAll(**engine, *loads, options.lora, watch);
-    if (!loaded && !watch.isEnding()) {
-        return reportError(loaded.error());
-    }
+    int exitCode = kExitOk;
     if (loaded) {
         tellUser("ready on " + (*server)->url() + "/v1");
+        watch.wait();
+    } else if (!watch.isEnding()) {
+        exitCode = reportError(loaded.error());  // models that are loaded may be answering
     }
-    watch.wait();
     tellUser("ending; running requests have " + std::to_string(kGrace.count()) + " s");
     (*server)->stop(kGrace);
     (*engine)->shutdown(std::chrono::milliseconds(0));
-    return kExitOk;
+    return exitCode;
 }
 
 }  // namespace quern::cli

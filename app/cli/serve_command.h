@@ -26,7 +26,8 @@ struct ServeOptions {
 /// `quern serve`: answers from the start, loads the models, goes on until Ctrl+C or SIGTERM, then
 /// lets running requests end for a bounded time. Exit 0 after such an end, be it while a model
 /// loads, whose load is cancelled; 2 for values that cannot be, as a context the model does not
-/// have, or two models of one name.
+/// have, or two models of one name. A load that fails ends it in the same way, with its error's
+/// status.
 [[nodiscard]] int runServe(const ServeOptions& options, const app::ModelLibrary& library,
                            InterruptWatcher& interrupts);
 

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <filesystem>
 #include <string_view>
 
 #include "app/storage/settings_file.h"
@@ -15,6 +16,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const auto path = folder.fill({reinterpret_cast<const char*>(data), size}) / "settings.json";
     const quern::test::JustifiedMemory memory(65536 + 256 * size);
     auto settings = SettingsFile::open(path);
+    if (settings->trouble()) {
+        std::filesystem::remove(
+            settings->trouble()->kept);  // else each is kept under a longer name
+    }
     if (!settings->set("probe", std::int64_t{7})) {
         std::abort();
     }
