@@ -69,6 +69,7 @@ public:
         m_exitCode = reportError(error);
         m_isTooMuchAsked = error.code == ErrorCode::kContextLength && error.field == "max_tokens";
         m_isContextFull = error.code == ErrorCode::kContextLength && !m_isTooMuchAsked;
+        m_isGone = error.code == ErrorCode::kNotFound && error.field != "model";
         end();
     }
 
@@ -82,6 +83,8 @@ public:
     [[nodiscard]] bool isContextFull() const { return m_isContextFull; }
     // After the end: there is room, but not for as long a reply as was asked for.
     [[nodiscard]] bool isTooMuchAsked() const { return m_isTooMuchAsked; }
+    // After the end: another program has removed the conversation.
+    [[nodiscard]] bool isGone() const { return m_isGone; }
     // After the end; 0 when nothing was started.
     [[nodiscard]] app::ConversationId conversation() const { return m_conversation; }
     [[nodiscard]] app::MessageId reply() const { return m_reply; }
@@ -108,6 +111,7 @@ private:
     int m_exitCode = kExitOk;
     bool m_isContextFull = false;
     bool m_isTooMuchAsked = false;
+    bool m_isGone = false;
     std::mutex m_mutex;
     std::condition_variable m_changed;
     bool m_isOver = false;
@@ -236,6 +240,11 @@ private:
         }
         if (printer->reply() == 0) {
             m_exitCode = printer->exitCode();
+            if (printer->isGone() && m_conversation != 0) {
+                m_conversation = 0;
+                m_last = 0;
+                tellUser("it was removed by another program; say it again to begin a new one");
+            }
             return;
         }
         m_conversation = printer->conversation();

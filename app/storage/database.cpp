@@ -97,6 +97,9 @@ std::string addressOf(const std::string& file) {
 
 Result<std::unique_ptr<Database>> Database::open(const std::filesystem::path& file,
                                                  std::span<const Migration> schema) {
+    if (Status isFile = checkIsFile(file); !isFile) {
+        return forward(isFile);
+    }
     std::error_code none;
     if (std::filesystem::exists(file, none)) {
         // SQLite would open it all the same, and leave files beside it that nobody can write.
@@ -127,6 +130,9 @@ Result<std::unique_ptr<Database>> Database::openReadOnly(const std::filesystem::
     std::error_code error;
     if (!std::filesystem::exists(file, error) && !error) {
         return fail(ErrorCode::kNotFound, "there is no " + file.string());
+    }
+    if (Status isFile = checkIsFile(file); !isFile) {
+        return forward(isFile);
     }
     const auto tryOpen = [&](const char* options) -> Result<std::unique_ptr<Database>> {
         try {

@@ -22,6 +22,16 @@ Status checkWritable(const fs::path& path) {
     return {};
 }
 
+Status checkIsFile(const fs::path& path) {
+    std::error_code error;
+    const fs::file_status found = fs::status(path, error);
+    if (fs::exists(found) && !fs::is_regular_file(found)) {
+        return fail(ErrorCode::kIo,
+                    path.string() + " is no file: it is a folder, a pipe or a device");
+    }
+    return {};
+}
+
 Result<fs::path> setAside(const fs::path& file, std::string_view suffix,
                           std::span<const std::string_view> beside) {
     std::error_code error;

@@ -26,6 +26,9 @@ struct FileTrouble {
 /// names it. Writes nothing.
 [[nodiscard]] Status checkWritable(const std::filesystem::path& path);
 
+/// kIo for what is there and is no file: a pipe would be waited on for ever.
+[[nodiscard]] Status checkIsFile(const std::filesystem::path& path);
+
 /// Renames a file to its name and `suffix`, with a number where that is taken, and gives the new
 /// path. What belongs to it, as its name and one of the endings `beside`, is renamed before it, so
 /// that it is never left without its file. kIo says why one cannot be renamed: all stay then.

@@ -48,6 +48,9 @@ struct FileCloser {
 
 // Streams of the standard library do not tell the end of a file from a read that failed.
 Result<std::string> readAll(const fs::path& path) {
+    if (Status isFile = checkIsFile(path); !isFile) {
+        return forward(isFile);
+    }
     const std::unique_ptr<std::FILE, FileCloser> file(std::fopen(path.c_str(), "rbe"));
     if (file == nullptr) {
         return fail(ErrorCode::kIo, path.string() + " cannot be read", systemError());

@@ -99,6 +99,21 @@ class Scripts(unittest.TestCase):
             self.assertEqual(tree[4][1], hello, "the reply that was seen here is answered again")
             self.assertEqual(said["Here"], again)
 
+    def test_a_conversation_that_another_program_removed_is_begun_anew(self):
+        model = quern_program.starter()
+        with tempfile.TemporaryDirectory() as folder:
+            here = subprocess.Popen([BIN, "chat", model, "--max-tokens", "4", "--data-dir", folder],
+                                    stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+            self.addCleanup(here.kill)
+            here.stdin.write(b"Hello\n")
+            here.stdin.flush()
+            self.assertTrue(any(b"TTFT" in line for line in iter(here.stderr.readline, b"")))
+            with contextlib.closing(sqlite3.connect(pathlib.Path(folder, "quern.db"))) as database, database:
+                database.execute("UPDATE conversations SET deleted_ms = 1")
+            _, told = here.communicate(b"Lost\nAgain\n/list\n", timeout=quern_program.PATIENCE)
+            self.assertIn(b"it was removed by another program", told)
+            self.assertIn(b"  1  Again", told)
+
     def test_a_chat_without_a_data_folder_is_not_saved_and_says_so(self):
         model = quern_program.starter()
         with tempfile.NamedTemporaryFile() as file:

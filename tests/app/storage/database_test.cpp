@@ -1,6 +1,7 @@
 #include "app/storage/database.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <array>
@@ -50,6 +51,16 @@ TEST(Database, LeavesANewerFileAlone) {
     const auto older = Database::open(file, std::span(kSchema).first(1));
     ASSERT_FALSE(older);
     EXPECT_EQ(older.error().code, ErrorCode::kUnsupported);
+}
+
+TEST(Database, APipeIsNotWaitedOn) {
+    const test::TempFolder temp;
+    const auto file = temp.path() / "q.db";
+    ASSERT_EQ(::mkfifo(file.c_str(), 0600), 0);
+    EXPECT_EQ(Database::open(file, kSchema).error().code, ErrorCode::kIo);
+    const auto opened = Database::openReadOnly(file);
+    ASSERT_FALSE(opened);
+    EXPECT_NE(opened.error().message.find("pipe"), std::string::npos);
 }
 
 TEST(Database, SaysThatAFileIsDamaged) {

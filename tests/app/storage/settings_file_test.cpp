@@ -1,6 +1,7 @@
 #include "app/storage/settings_file.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <fstream>
 
@@ -70,6 +71,15 @@ TEST(SettingsFile, WhatCannotBeReadIsNotWrittenOver) {
     EXPECT_FALSE(settings->set("a", true));
     EXPECT_TRUE(settings->get<bool>("a", false)) << "the value holds in memory";
     EXPECT_TRUE(std::filesystem::is_directory(file));
+}
+
+TEST(SettingsFile, APipeIsNotWaitedOn) {
+    const test::TempFolder temp;
+    const auto file = temp.path() / "settings.json";
+    ASSERT_EQ(::mkfifo(file.c_str(), 0600), 0);
+    auto settings = SettingsFile::open(file);
+    ASSERT_TRUE(settings->trouble());
+    EXPECT_EQ(settings->trouble()->outcome, FileTrouble::Outcome::kUnread);
 }
 
 TEST(SettingsFile, AReadThatFailsIsNoDamage) {
