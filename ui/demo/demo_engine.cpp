@@ -15,6 +15,9 @@ DemoEngine::DemoEngine(DemoEngineOptions options)
         engine::LoadOptions load;
         load.path = "/home/ada/.local/share/quern/models/qwen3-8b-q4_k_m.gguf";
         load.name = "qwen3-8b";
+        if (m_options.reply == DemoReply::kFillContext) {
+            load.contextTokens = kFullDemoContext;
+        }
         m_models.push_back(demoModel(load));
     }
 }
@@ -112,8 +115,6 @@ Result<engine::RequestId> DemoEngine::submit(engine::PreparedRequest,
         if (m_options.reply == DemoReply::kFillContext) {
             finish.reason = engine::FinishReason::kContext;
             finish.stopToken.reset();
-            finish.usage.promptTokens = kDemoContext - finish.usage.completionTokens;
-            finish.usage.cachedTokens = finish.usage.promptTokens * 3 / 4;
         }
         event.finish = finish;
     }

@@ -9,7 +9,8 @@
 namespace quern::ui {
 
 inline constexpr std::int64_t kDemoBlocks = 8192;
-inline constexpr std::int32_t kDemoContext = 8192;  // tokens, of a model loaded without saying so
+inline constexpr std::int64_t kDemoContext = 8192;  // tokens, of a model loaded without saying so
+inline constexpr std::int64_t kFullDemoContext = 176;  // that the reply of a scene fills
 
 /// One token for every four bytes: enough for meters.
 [[nodiscard]] std::shared_ptr<const engine::Tokenizer> makeDemoTokenizer();
