@@ -42,7 +42,8 @@ TEST(EngineSchedule, ManyGiveTheTokensOfEachAlone) {
     }
     // A cache for two and a half of them: some wait, some are preempted, none fails.
     for (const std::int64_t running : {1, 2, 4}) {
-        FakeEngineModel model;
+        StepGate gate;
+        FakeEngineModel model = gated(gate);
         model.contextTokens = 128;
         auto engine = makeEngineForTest(model);
         loadFake(*engine, "m", {.kvBytes = 12 * 16 * 32, .maxRunning = running, .stepTokens = 24});
@@ -51,6 +52,7 @@ TEST(EngineSchedule, ManyGiveTheTokensOfEachAlone) {
             sinks.push_back(std::make_shared<EventCollector>());
             send(*engine, fixedLength(promptOf(i), 40), sinks.back());
         }
+        gate.open();  // all are there when the second step begins
         for (std::size_t i = 0; i < 6; ++i) {
             ASSERT_TRUE(sinks[i]->waitFinished());
             EXPECT_EQ(sinks[i]->tokens(), alone[i]) << "request " << i << ", " << running;
