@@ -17,6 +17,16 @@ from quern_program import BIN, golden, quern
 
 
 class Scripts(unittest.TestCase):
+    def chat_that_was_answered(self, model, folder):
+        """A chat in which "Hello" was said and answered, and that waits for more."""
+        chat = subprocess.Popen([BIN, "chat", model, "--max-tokens", "4", "--data-dir", folder],
+                                stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        self.addCleanup(chat.kill)
+        chat.stdin.write(b"Hello\n")
+        chat.stdin.flush()
+        self.assertTrue(any(b"TTFT" in line for line in iter(chat.stderr.readline, b"")))
+        return chat
+
     def test_run(self):
         model = quern_program.starter()
         ran = quern("run", model, "What is the capital of France?", "--temperature", 0, "--max-tokens", 32,
@@ -81,12 +91,7 @@ class Scripts(unittest.TestCase):
         model = quern_program.starter()
         with tempfile.TemporaryDirectory() as folder:
             data = pathlib.Path(folder)
-            here = subprocess.Popen([BIN, "chat", model, "--max-tokens", "4", "--data-dir", folder],
-                                    stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-            self.addCleanup(here.kill)
-            here.stdin.write(b"Hello\n")
-            here.stdin.flush()
-            self.assertTrue(any(b"TTFT" in line for line in iter(here.stderr.readline, b"")))
+            here = self.chat_that_was_answered(model, folder)
             there = quern("chat", model, "--resume", "--max-tokens", 4, stdin=b"There\n", data_dir=data)
             self.assertEqual(there.returncode, 0, there.stderr)
             here.communicate(b"/again\nHere\n", timeout=quern_program.PATIENCE)
@@ -102,12 +107,7 @@ class Scripts(unittest.TestCase):
     def test_a_conversation_that_another_program_removed_is_begun_anew(self):
         model = quern_program.starter()
         with tempfile.TemporaryDirectory() as folder:
-            here = subprocess.Popen([BIN, "chat", model, "--max-tokens", "4", "--data-dir", folder],
-                                    stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-            self.addCleanup(here.kill)
-            here.stdin.write(b"Hello\n")
-            here.stdin.flush()
-            self.assertTrue(any(b"TTFT" in line for line in iter(here.stderr.readline, b"")))
+            here = self.chat_that_was_answered(model, folder)
             with contextlib.closing(sqlite3.connect(pathlib.Path(folder, "quern.db"))) as database, database:
                 database.execute("UPDATE conversations SET deleted_ms = 1")
             _, told = here.communicate(b"Lost\nAgain\n/list\n", timeout=quern_program.PATIENCE)
