@@ -5,7 +5,19 @@
 namespace quern::ui {
 namespace {
 
-class ChatTest : public SessionTest {};
+class ChatTest : public SessionTest {
+protected:
+    /// "half" of a reply to "Q" that could not be saved when it was stopped, and now could be.
+    void stopWhileNothingIsSaved() {
+        start({.reply = DemoReply::kKeepWriting, .text = "half"});
+        say("Q");
+        ASSERT_TRUE(waitForWriting());
+        m_window.failOn("UPDATE");
+        chat().stop();
+        ASSERT_TRUE(waitFor([&] { return !m_session->notices()->text().isEmpty(); }));
+        m_window.healOn("UPDATE");
+    }
+};
 
 TEST_F(ChatTest, AMessageIsAnsweredAndSaved) {
     start({.text = "Hello **you**."});
@@ -144,13 +156,7 @@ TEST_F(ChatTest, AFullDiskSendsNothingAndSaysSo) {
 }
 
 TEST_F(ChatTest, WhatTheNextMessageSavesIsNotSaidToBeUnsaved) {
-    start({.reply = DemoReply::kKeepWriting, .text = "half"});
-    say("Q");
-    ASSERT_TRUE(waitForWriting());
-    m_window.failOn("UPDATE");
-    chat().stop();
-    ASSERT_TRUE(waitFor([&] { return !m_session->notices()->text().isEmpty(); }));
-    m_window.healOn("UPDATE");
+    ASSERT_NO_FATAL_FAILURE(stopWhileNothingIsSaved());
     const std::int64_t reply = path().back().id;
     say("More");
     ASSERT_TRUE(waitFor([&] { return m_session->notices()->text().isEmpty(); }));
@@ -158,13 +164,7 @@ TEST_F(ChatTest, WhatTheNextMessageSavesIsNotSaidToBeUnsaved) {
 }
 
 TEST_F(ChatTest, AReplyThatCouldNotBeSavedCanBeSavedAgain) {
-    start({.reply = DemoReply::kKeepWriting, .text = "half"});
-    say("Q");
-    ASSERT_TRUE(waitForWriting());
-    m_window.failOn("UPDATE");
-    chat().stop();
-    ASSERT_TRUE(waitFor([&] { return !m_session->notices()->text().isEmpty(); }));
-    m_window.healOn("UPDATE");
+    ASSERT_NO_FATAL_FAILURE(stopWhileNothingIsSaved());
     m_session->notices()->act();
     ASSERT_TRUE(waitFor([&] { return saved().path.back().state == TurnState::kInterrupted; }));
     EXPECT_EQ(saved().path.back().text, "half");
